@@ -1,0 +1,1 @@
+"""The vocabulary: frozen data, standard library only, nothing of ours imported."""

@@ -1,0 +1,1 @@
+"""Text becomes a checked graph of tasks: read, check, compile."""
