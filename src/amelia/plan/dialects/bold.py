@@ -1,0 +1,37 @@
+"""Tasks that are bold paragraphs: `**Task 1: …**`, `**T1 — …**`, `**1. …**`."""
+
+import re
+from collections.abc import Sequence
+
+from amelia.plan.assemble import Place
+from amelia.plan.labels import Kind, Label, read_label
+from amelia.plan.markdown import Paragraph
+from amelia.plan.outline import Outline
+
+_BOLD = re.compile(r"^(?:[^\w\s*]{1,3}\s*)?\*\*(?P<bold>[^*\n]+(?:\*(?!\*)[^*\n]*)*)\*\*(?P<rest>[^\n]*)")
+
+
+def worded(outline: Outline) -> Sequence[Place]:
+    """Finds bold paragraphs that call themselves tasks."""
+    return _find(outline, frozenset({Kind.TASK, Kind.SUBTASK}))
+
+
+def coded(outline: Outline) -> Sequence[Place]:
+    """Finds bold paragraphs that start with an id or a number."""
+    return _find(outline, frozenset({Kind.CODE})) or _find(outline, frozenset({Kind.NUMBER}))
+
+
+def _find(outline: Outline, kinds: frozenset[Kind]) -> Sequence[Place]:
+    found: list[tuple[Paragraph, Label]] = []
+    for block in outline.document.blocks:
+        if isinstance(block, Paragraph) and (match := _BOLD.match(block.text)):
+            label = read_label(match["bold"] + match["rest"])
+            if label is not None and label.kind in kinds:
+                found.append((block, label))
+    starts = sorted([entry.line for entry in outline.entries] + [block.line for block, _ in found])
+    last = len(outline.document.lines)
+    following = dict(zip(starts, [*(start - 1 for start in starts[1:]), last], strict=True))
+    return [
+        Place(block.line, following[block.line], label.id, label.title, done=label.done)
+        for block, label in found
+    ]

@@ -1,0 +1,109 @@
+"""Tasks that are check boxes: spec-kit, Kiro, OpenSpec, BMAD stories and plain to-do lists.
+
+Tasks are the outermost boxes; boxes inside them are their steps.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from amelia.plan.assemble import Place
+from amelia.plan.labels import Kind, Label, clean_title, read_label
+from amelia.plan.markdown import Item
+from amelia.plan.outline import GROUPS, Entry, Outline, is_aside
+
+_PARALLEL = re.compile(r"[\[(]P[\])]")
+_TAGS = re.compile(r"^(?:\s*(?:\[(?:P|US\d+|Story\s?\d+|[A-Z]{1,6}\d*)\]|\([PS]\)))+\s*")
+_CRITERIA = re.compile(
+    r"acceptance|criteria|done when|definition of done|validation checklist|sign-?off", re.IGNORECASE
+)
+_DONE = frozenset({"x", "X", "✓", "✔", "✅"})
+_DROPPED = re.compile(r"^~~.*~~")
+_COMMIT = re.compile(r"\s*[\[(`]+[0-9a-f]{7,40}[\])`]+\s*$")
+_WORD_TASK = re.compile(r"^\W{0,4}(?:task|todo)\s*[:：]\s*", re.IGNORECASE)
+
+
+def labelled(outline: Outline) -> Sequence[Place]:
+    """Finds boxes that carry ids or the word task, where these are the rule in the document."""
+    items = _outermost(outline, _is_criteria)
+    labels = [_label(item) for item in items]
+    found = [_place(item, label) for item, label in zip(items, labels, strict=True) if label is not None]
+    return _without_groups(outline, found) if found and len(found) * 2 >= len(items) else ()
+
+
+def plain(outline: Outline) -> Sequence[Place]:
+    """Finds boxes without ids, to be numbered by position."""
+    return [_place(item, None) for item in _outermost(outline, _is_beside)]
+
+
+def _outermost(outline: Outline, beside: Callable[[Entry], bool]) -> list[Item]:
+    """Returns the boxes that stand in no other box, outside the sections that hold no work."""
+    asides = [(entry.line, entry.end_line) for entry in outline.entries if entry.level > 1 and beside(entry)]
+    items: list[Item] = []
+    end = 0
+    for item in outline.document.items:
+        if item.box is None or item.line <= end or not item.text.strip():
+            continue
+        end = item.end_line
+        if not any(first <= item.line <= last for first, last in asides):
+            items.append(item)
+    return items
+
+
+def _is_criteria(entry: Entry) -> bool:
+    return entry.label is None and _CRITERIA.search(entry.heading.text) is not None
+
+
+def _is_beside(entry: Entry) -> bool:
+    return entry.kind not in GROUPS and is_aside(entry.heading.text)
+
+
+def _without_groups(outline: Outline, places: Sequence[Place]) -> Sequence[Place]:
+    """Resolves boxes `2` and `2.1` in one column: an empty `2` is a heading, else `2.1` is a step of it."""
+    ids = {place.id: index for index, place in enumerate(places)}
+    parents: dict[int, list[int]] = {}
+    for index, place in enumerate(places):
+        parent = ids.get(place.id.rpartition(".")[0])
+        if parent is not None and parent < index:
+            parents.setdefault(parent, []).append(index)
+    dropped: set[int] = set()
+    ends: dict[int, int] = {}
+    for parent, children in parents.items():
+        place = places[parent]
+        if outline.document.last_text_line(place.line, place.end_line) == place.line:
+            dropped.add(parent)
+        else:
+            dropped.update(children)
+            ends[parent] = places[children[-1]].end_line
+    return [
+        replace(place, end_line=ends.get(index, place.end_line))
+        for index, place in enumerate(places)
+        if index not in dropped
+    ]
+
+
+def _label(item: Item) -> Label | None:
+    text = f"{item.number}. {item.text}" if item.number else item.text
+    text = _TAGS.sub("", text)  # "[P] T004a" as well as "T004a [P]"
+    label = read_label(text)
+    if label is None and _WORD_TASK.match(text):
+        return Label(Kind.TASK, "", _WORD_TASK.sub("", clean_title(text)))
+    if label is None or not label.title or label.kind in {Kind.PHASE, Kind.MILESTONE}:
+        return None
+    return label
+
+
+def _place(item: Item, label: Label | None) -> Place:
+    first, _, _ = item.text.partition("\n")
+    title = label.title if label else clean_title(" ".join(item.text.split()))
+    title = _COMMIT.sub("", _TAGS.sub("", title))
+    return Place(
+        item.line,
+        item.end_line,
+        label.id if label else "",
+        clean_title(title),
+        done=item.box in _DONE,
+        dropped=_DROPPED.match(first) is not None,
+        parallel=_PARALLEL.search(first) is not None,
+        boxes_are_steps=False,
+    )

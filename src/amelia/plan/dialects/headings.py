@@ -1,0 +1,179 @@
+"""Tasks that are headings: `### Task 3: …`, `## T-01 — …`, `#### 1.2 …`, `### [ ] …`, at any level.
+
+Each function looks for one shape and returns the places it found, none if the document is not of that
+shape. Which shape counts is decided by the reader.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+from amelia.plan import words
+from amelia.plan.assemble import Place
+from amelia.plan.labels import Kind, clean_title
+from amelia.plan.outline import GROUPS, Entry, Outline, is_aside, is_deferred, is_finished, is_task_section
+
+_BOX = re.compile(r"^\W{0,4}\[([ xX~/!>-]?)\]\s")
+_DROPPED = re.compile(
+    r"~~|\b(?:removed|dropped|cancelled|canceled|superseded|obsolete|rejected)\b", re.IGNORECASE
+)
+_PREFIX = re.compile(r"[A-Za-z]*")
+# Decisions, requirements, criteria and risks carry such ids too; they are not work.
+_NOT_WORK = re.compile(r"(?:ADR|TD|FR|NFR|AC|REQ|KD|SC|RISK|OQ)[-_.]?\d")
+
+
+def worded(outline: Outline) -> Sequence[Place]:
+    """Finds headings that call themselves tasks."""
+    entries = [entry for entry in outline.entries if entry.kind in {Kind.TASK, Kind.SUBTASK}]
+    entries = _without_title(outline, entries)
+    if any(entry.kind is Kind.TASK for entry in entries):
+        inside = _containers(outline, entries)
+        entries = [e for e in entries if e.kind is Kind.TASK or not any(i in inside for i in e.ancestors)]
+    return _places(outline, _leaves(outline, _wanted(outline, entries)))
+
+
+def boxed(outline: Outline) -> Sequence[Place]:
+    """Finds headings with a check box in them."""
+    entries = [entry for entry in outline.entries if _BOX.match(entry.heading.text)]
+    return _places(outline, _outermost(outline, entries))
+
+
+def coded(outline: Outline) -> Sequence[Place]:
+    """Finds headings with ids of letters and digits: T1, T-01, US-001, A1."""
+    entries = _without_title(outline, [entry for entry in outline.entries if entry.kind is Kind.CODE])
+    entries = [e for e in _wanted(outline, entries) if e.label and not _NOT_WORK.match(e.label.id)]
+    levels = Counter(entry.level for entry in entries)
+    if not levels:
+        return ()
+    level = max(levels, key=lambda one: (levels[one], -one))
+    chosen = [entry for entry in entries if entry.level == level and entry.label and entry.label.title]
+    return _places(outline, chosen)
+
+
+def stories(outline: Outline) -> Sequence[Place]:
+    """Finds headings called story, pull request, feature and the like, with a number."""
+    entries = _without_title(outline, [entry for entry in outline.entries if entry.kind is Kind.STORY])
+    return _places(outline, _outermost(outline, entries))
+
+
+def numbered_tasks(outline: Outline) -> Sequence[Place]:
+    """Finds the numbered headings below a heading that announces tasks."""
+    return _places(
+        outline, _leaves(outline, list(_below_task_section(outline, lambda e: e.kind is Kind.NUMBER)))
+    )
+
+
+def named_tasks(outline: Outline) -> Sequence[Place]:
+    """Finds the headings without any number directly below a heading that announces tasks."""
+    entries = list(_below_task_section(outline, lambda e: e.label is None and not is_aside(e.heading.text)))
+    levels = [entry.level for entry in entries]
+    return _places(outline, [entry for entry in entries if entry.level == min(levels)])
+
+
+def numbered(outline: Outline) -> Sequence[Place]:
+    """Finds numbered headings that are work, not the chapters of a document."""
+    entries = _without_title(outline, [entry for entry in outline.entries if entry.kind is Kind.NUMBER])
+    entries = [entry for entry in entries if not _is_chapter(entry) and not _in_aside(outline, entry)]
+    phased = [entry for entry in entries if any(above.kind in GROUPS for above in outline.above(entry))]
+    return _places(outline, _leaves(outline, phased or entries))
+
+
+def steps(outline: Outline) -> Sequence[Place]:
+    """Finds step headings."""
+    entries = _without_title(outline, [entry for entry in outline.entries if entry.kind is Kind.STEP])
+    return _places(outline, _outermost(outline, entries))
+
+
+def phases(outline: Outline) -> Sequence[Place]:
+    """Finds phase and milestone headings, the coarsest units a plan may have."""
+    entries = _without_title(outline, [entry for entry in outline.entries if entry.kind in GROUPS])
+    return _places(outline, _leaves(outline, entries))
+
+
+def _places(outline: Outline, entries: Iterable[Entry]) -> Sequence[Place]:
+    chosen = list(entries)
+    places: list[Place] = []
+    for index, entry in enumerate(chosen):
+        following = chosen[index + 1].line - 1 if index + 1 < len(chosen) else entry.end_line
+        label = entry.label
+        text = entry.heading.text
+        box = _BOX.match(text)
+        done = (box[1] in {"x", "X"}) if box else (label.done if label else None)
+        title = label.title if label and label.title else clean_title(text)
+        places.append(
+            Place(
+                entry.line,
+                min(entry.end_line, following),
+                label.id if label else "",
+                title,
+                done=True if done is None and _is_finished(outline, entry) else done,
+                dropped=_DROPPED.search(text) is not None,
+            )
+        )
+    return places
+
+
+def _without_title(outline: Outline, entries: list[Entry]) -> list[Entry]:
+    """Drops the document's title, where it looks like a task and others stand below it."""
+    first = outline.entries[0] if outline.entries else None
+    if (
+        first in entries
+        and first.level == 1
+        and len(entries) > 1
+        and all(entry.level > 1 for entry in entries[1:])
+    ):
+        return entries[1:]
+    return entries
+
+
+def _containers(outline: Outline, entries: Iterable[Entry]) -> set[int]:
+    chosen = {entry.line for entry in entries}
+    return {index for index, entry in enumerate(outline.entries) if entry.line in chosen}
+
+
+def _leaves(outline: Outline, entries: list[Entry]) -> list[Entry]:
+    """Keeps the entries that hold no other one: a parent task is only the heading of its parts."""
+    parents = {index for entry in entries for index in entry.ancestors}
+    lines = {outline.entries[index].line for index in parents}
+    return [entry for entry in entries if entry.line not in lines]
+
+
+def _outermost(outline: Outline, entries: list[Entry]) -> list[Entry]:
+    inside = _containers(outline, entries)
+    return [entry for entry in entries if not any(index in inside for index in entry.ancestors)]
+
+
+def _below_task_section(outline: Outline, wanted: Callable[[Entry], bool]) -> Iterable[Entry]:
+    for entry in outline.entries:
+        if wanted(entry) and any(
+            is_task_section(above.heading.text) and above.level > 1 for above in outline.above(entry)
+        ):
+            yield entry
+
+
+def _wanted(outline: Outline, entries: list[Entry]) -> list[Entry]:
+    """Leaves out what stands in a section of deferred work, unless nothing else is there."""
+    kept = [
+        entry
+        for entry in entries
+        if not any(is_deferred(above.heading.text) for above in outline.above(entry))
+    ]
+    return kept or entries
+
+
+def _is_finished(outline: Outline, entry: Entry) -> bool:
+    return any(is_finished(above.heading.text) for above in outline.above(entry) if above.level > 1)
+
+
+def _in_aside(outline: Outline, entry: Entry) -> bool:
+    return any(
+        is_aside(above.heading.text)
+        for above in outline.above(entry)
+        if above.level > 1 and above.kind not in GROUPS
+    )
+
+
+def _is_chapter(entry: Entry) -> bool:
+    title = entry.label.title if entry.label else ""
+    first = title.split()[:2]
+    return any(word.casefold().strip(",:.") in words.CHAPTERS for word in first)

@@ -1,0 +1,162 @@
+"""What the value of a field means: a type, a priority, paths, references to other tasks, a status."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from amelia.model.plan import Priority, Task, TaskId, TaskStatus, TaskType
+from amelia.plan import words
+
+_TYPES = {alias: TaskType(name) for name, aliases in words.TYPES.items() for alias in aliases.split()}
+_PRIORITIES = {
+    alias: Priority(name) for name, aliases in words.PRIORITIES.items() for alias in aliases.split()
+}
+_WORD = re.compile(r"[^\W_]+")
+_TICKED = re.compile(r"`([^`\n]+)`")
+_BARE_PATH = re.compile(r"(?:[\w.@~+\[\]()-]*/)*[\w@~+.\[\]-]*\w\.\w{1,12}\b|(?:[\w.@~+-]+/)+[\w.@~+-]*")
+_LINES = re.compile(r"(?::L?\d+(?:[-–]L?\d+)?(?:,\s?L?\d+(?:[-–]L?\d+)?)*|#L\d+(?:-L?\d+)?)$")
+_ROLE = re.compile(
+    r"\b(?:(?P<create>create|add|new)|(?P<modify>modify|edit|update|change|delete|remove)|(?P<test>tests?))\b",
+    re.IGNORECASE,
+)
+_TEST_PATH = re.compile(
+    r"(?:^|/)(?:tests?|__tests__|specs?|e2e)/|(?:^|/)test_[^/]*$|(?:^|/)conftest\.py$"
+    r"|[._-](?:test|spec)s?\.\w+$|[a-z]Tests?\.\w+$"
+)
+_SPLIT = re.compile(
+    r"\s*(?:[,;，、；&+]|\band\b|\bund\b|\bet\b|\by\b|(?<=\s)и(?=\s)|和)\s*|\s+/\s+", re.IGNORECASE
+)
+_ID = r"(?:[A-Za-z]{0,12}[-_.]?\d+[\w.-]*|[A-Z](?![A-Za-z]))"
+_REFERENCE = re.compile(
+    rf"[`\[(#*\s]*(?P<ref>(?:[^\W\d_]+[\s#]+)?{_ID}(?:\s*(?:-|–|—|\.\.|through|thru|to|bis)\s*(?:tasks?\s+)?{_ID})?)",
+    re.IGNORECASE,
+)
+_TOKEN = re.compile(r"[\w.-]+")
+_DONE = re.compile(
+    r"\b(?:done|completed?|finished|closed|merged|shipped|готово|завершено|hecho|feito|erledigt)\b|[✅✔☑]|完了|完成|완료",
+    re.IGNORECASE,
+)
+_OPEN = re.compile(
+    r"\b(?:not|in|pending|todo|open|partial\w*|incomplete|until|when|blocked)\b|未|[⏳🔄🚧🧪❌]|%",
+    re.IGNORECASE,
+)
+
+Files = tuple[list[str], list[str], list[str]]
+
+
+def task_type(value: str) -> TaskType | None:
+    """Reads a task type, by any of the names people give it."""
+    first = _WORD.search(value)
+    return _TYPES.get(first[0].casefold()) if first else None
+
+
+def priority(value: str) -> Priority | None:
+    """Reads a priority, the most urgent one named."""
+    named = {_PRIORITIES[word] for word in _WORD.findall(value.casefold()) if word in _PRIORITIES}
+    return next((one for one in Priority if one in named), None)
+
+
+def is_done(value: str) -> bool:
+    """Tells whether a status line says that the work is finished, without a but."""
+    return bool(_DONE.search(value)) and not _OPEN.search(value)
+
+
+def is_test_path(path: str) -> bool:
+    """Tells whether a path names a test, by its components and never by a substring of them."""
+    return _TEST_PATH.search(path) is not None
+
+
+def paths(value: str) -> list[str]:
+    """Reads the paths of a line: those in backticks, or where there are none, what looks like a path."""
+    if ticked := _TICKED.findall(value):
+        found = [text.strip() for text in ticked if _is_path(text.strip())]
+    else:
+        found = [match[0] for match in _BARE_PATH.finditer(value) if not _is_url(value, match.start())]
+    return [path for path in (_LINES.sub("", text) for text in found) if path]
+
+
+def sort_files(lines: Iterable[tuple[str, str]]) -> Files:
+    """Sorts the paths of (role, line) pairs into created, modified and test files."""
+    files: Files = ([], [], [])
+    for role, line in lines:
+        for piece_role, piece in _by_role(role, line):
+            for path in paths(piece):
+                where = {"create": 0, "modify": 1, "test": 2}.get(piece_role, 2 if is_test_path(path) else 1)
+                if path not in files[where]:
+                    files[where].append(path)
+    return files
+
+
+def references(value: str) -> list[str]:
+    """Splits what stands behind "depends on" into references to tasks; prose yields nothing."""
+    if value.strip("`*[](). ").casefold() in words.NOTHING:
+        return []
+    found: list[str] = []
+    for piece in _SPLIT.split(value):
+        text = piece.strip(" `*[]().")
+        match = _REFERENCE.match(piece)
+        if match is not None:
+            found.append(match["ref"].rstrip(".:-"))
+        elif _TOKEN.fullmatch(text) and text.casefold() not in words.NOTHING:
+            found.append(text)
+    return found
+
+
+def merge(task: Task, *, needs: Sequence[str], files: Files, criteria: Sequence[str]) -> dict[str, object]:
+    """Returns what a task gains from its section, beside what it already says."""
+    create, modify, tests = files
+    return {
+        "depends_on": tuple(dict.fromkeys((*task.depends_on, *map(TaskId, needs)))),
+        "files_to_create": tuple(dict.fromkeys((*task.files_to_create, *create))),
+        "files_to_modify": tuple(dict.fromkeys((*task.files_to_modify, *modify))),
+        "test_files": tuple(dict.fromkeys((*task.test_files, *tests))),
+        "acceptance_criteria": tuple(dict.fromkeys((*task.acceptance_criteria, *criteria))),
+    }
+
+
+def status_from_boxes(boxes: Sequence[str]) -> TaskStatus | None:
+    """Reads a status from the check boxes of a section: all ticked is done, any open one is not."""
+    if not boxes:
+        return None
+    return TaskStatus.COMPLETED if all(box in {"x", "X"} for box in boxes) else TaskStatus.PENDING
+
+
+def _by_role(role: str, line: str) -> list[tuple[str, str]]:
+    """Cuts `create a.py, modify b.py` at its verbs; a line without verbs keeps the role it came with."""
+    if role != "files":
+        return [(role, line)]
+    cuts = [match for match in _ROLE.finditer(line) if not _inside_path(line, match)]
+    if not cuts:
+        return [(role, line)]
+    if paths(line[: cuts[0].start()]):  # "`a.py` (new), `b.py`": the verb stands behind its path
+        return [(_role_behind(piece), piece) for piece in line.split(",")]
+    ends = [match.start() for match in cuts[1:]] + [len(line)]
+    return [(str(match.lastgroup), line[match.end() : end]) for match, end in zip(cuts, ends, strict=True)]
+
+
+def _role_behind(piece: str) -> str:
+    matches = [match for match in _ROLE.finditer(piece) if not _inside_path(piece, match)]
+    return str(matches[-1].lastgroup) if matches else "files"
+
+
+def _inside_path(line: str, match: re.Match[str]) -> bool:
+    before = line[match.start() - 1 : match.start()]
+    after = line[match.end() : match.end() + 1]
+    return bool(before and before in "/._-`") or bool(after and after in "/._-`")
+
+
+def _is_path(text: str) -> bool:
+    if not text or "://" in text or "\n" in text or text.startswith(("-", "$")):
+        return False
+    if " " in text:
+        return "/" in text and _BARE_PATH.fullmatch(text.rsplit("/", 1)[1].replace(" ", "")) is not None
+    bare = _LINES.sub("", text)
+    return (
+        "/" in bare
+        or "\\" in bare
+        or "." in bare.strip(".")
+        or bare in {"Makefile", "Dockerfile", "Procfile", "LICENSE", "justfile"}
+    )
+
+
+def _is_url(value: str, start: int) -> bool:
+    return value[max(0, start - 3) : start].endswith(("//", "://", "@"))

@@ -1,0 +1,182 @@
+"""Tasks as a graph: what waits for what, what may start, and where groups of tasks stand.
+
+A dependency on an unknown id or on itself is no edge here; `check` reports it. Derived edges never close
+a cycle: an author's word goes before what files suggest. Nothing recurses.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypedDict
+
+from amelia.model.plan import Milestone, Task, TaskId, TaskStatus
+from amelia.plan.digraph import admissible, cycles_of, in_order, levels_of, union
+from amelia.plan.paths import normal_path, shared_kind
+
+Edges = Mapping[TaskId, Sequence[TaskId]]
+
+DONE = frozenset({TaskStatus.COMPLETED, TaskStatus.SKIPPED})
+_MILESTONE = re.compile(r"(M\d+)\b[\s:.–—-]*(.*)", re.DOTALL)
+
+
+class TaskSummary(TypedDict):
+    """Where the tasks of a plan stand, by id."""
+
+    total: int
+    pending: list[TaskId]
+    in_progress: list[TaskId]
+    completed: list[TaskId]
+    failed: list[TaskId]
+    current_task_id: TaskId | None
+
+
+def dependency_graph(tasks: Sequence[Task], extra: Edges | None = None) -> dict[TaskId, tuple[TaskId, ...]]:
+    """Returns what each task depends on, declared and then extra, among the tasks given."""
+    graph: dict[TaskId, tuple[TaskId, ...]] = {task.id: () for task in tasks}
+    for task in tasks:
+        needs = task.depends_on
+        if needs and not graph[task.id]:
+            graph[task.id] = tuple(dict.fromkeys(n for n in needs if n in graph and n != task.id))
+    return union(graph, extra) if extra else graph
+
+
+def detect_circular_dependencies(tasks: Sequence[Task]) -> list[tuple[TaskId, ...]]:
+    """Returns a short cycle for every group of tasks that wait for each other, as `(a, b, a)`."""
+    return cycles_of(dependency_graph(tasks))
+
+
+def topological_order(tasks: Sequence[Task], extra: Edges | None = None) -> tuple[Task, ...]:
+    """Returns the tasks with dependencies first, in document order where there is a choice.
+
+    Tasks on a cycle, or behind one, come last.
+    """
+    place = {task_id: n for n, task_id in enumerate(in_order(dependency_graph(tasks, extra)))}
+    return tuple(sorted(tasks, key=lambda task: place.get(task.id, len(place))))
+
+
+def levels(tasks: Sequence[Task], extra: Edges | None = None) -> dict[TaskId, int]:
+    """Returns the level of each task, from 1; tasks on a cycle, or behind one, have none."""
+    return levels_of(dependency_graph(tasks, extra))
+
+
+def file_dependencies(tasks: Sequence[Task]) -> dict[TaskId, tuple[TaskId, ...]]:
+    """Returns the edges that follow from files: who uses a file depends on the task that creates it."""
+    creators: dict[str, list[int]] = {}
+    for number, task in enumerate(tasks):
+        for path in task.files_to_create:
+            creators.setdefault(normal_path(path), []).append(number)
+    edges: dict[TaskId, tuple[TaskId, ...]] = {}
+    for number, task in enumerate(tasks):
+        if needs := _makers(number, tasks, creators):
+            edges.setdefault(task.id, needs)
+    if not edges:
+        return {}
+    graph = dependency_graph(tasks)
+    fresh = {node: tuple(n for n in needs if n not in graph[node]) for node, needs in edges.items()}
+    return admissible(graph, fresh)
+
+
+def _makers(number: int, tasks: Sequence[Task], creators: Mapping[str, list[int]]) -> tuple[TaskId, ...]:
+    """Finds the tasks that create what one task modifies or tests with, without the task itself."""
+    task = tasks[number]
+    used = dict.fromkeys(normal_path(path) for path in (*task.files_to_modify, *task.test_files))
+    found: dict[TaskId, None] = {}
+    for path in used:
+        makers = creators.get(path, ())
+        if makers and number not in makers:
+            before = [maker for maker in makers if maker < number]
+            found[tasks[before[-1] if before else makers[0]].id] = None
+    found.pop(task.id, None)
+    return tuple(found)
+
+
+def get_available_tasks(tasks: Sequence[Task]) -> list[Task]:
+    """Returns the tasks that may start: pending, and everything they depend on is completed."""
+    completed = {task.id for task in tasks if task.status is TaskStatus.COMPLETED}
+    return [
+        task
+        for task in tasks
+        if task.status is TaskStatus.PENDING and all(need in completed for need in task.depends_on)
+    ]
+
+
+def are_independent(a: Task, b: Task) -> bool:
+    """Says whether two tasks may run side by side: neither needs the other, nor a file of the other.
+
+    A task that declares no files may touch any. Two lock files of one kind, or two migrations, count as
+    one file.
+    """
+    if a.id in b.depends_on or b.id in a.depends_on:
+        return False
+    mine, theirs = _footprint(a), _footprint(b)
+    return bool(mine) and bool(theirs) and mine.isdisjoint(theirs)
+
+
+def _footprint(task: Task) -> set[tuple[str, str]]:
+    """Collects what a task may touch: its files, and the kinds of shared files among them."""
+    found: set[tuple[str, str]] = set()
+    for path in task.files:
+        found.add(("file", normal_path(path)))
+        if kind := shared_kind(path):
+            found.add(("kind", kind))
+    return found
+
+
+def get_task_summary(tasks: Sequence[Task]) -> TaskSummary:
+    """Returns how many tasks there are and which stand where."""
+
+    def having(status: TaskStatus) -> list[TaskId]:
+        return [task.id for task in tasks if task.status is status]
+
+    running = having(TaskStatus.IN_PROGRESS)
+    return TaskSummary(
+        total=len(tasks),
+        pending=having(TaskStatus.PENDING),
+        in_progress=running,
+        completed=having(TaskStatus.COMPLETED),
+        failed=having(TaskStatus.FAILED),
+        current_task_id=running[0] if running else None,
+    )
+
+
+def milestone_status(statuses: Iterable[TaskStatus]) -> TaskStatus:
+    """Returns where a group stands: failed, before in progress or mixed, before completed, before pending."""
+    present = set(statuses)
+    if TaskStatus.FAILED in present:
+        return TaskStatus.FAILED
+    if TaskStatus.IN_PROGRESS in present or (present & DONE and present - DONE):
+        return TaskStatus.IN_PROGRESS
+    return TaskStatus.COMPLETED if present & DONE else TaskStatus.PENDING
+
+
+def derive_milestones(tasks: Sequence[Task], descriptions: Mapping[str, str]) -> tuple[Milestone, ...]:
+    """Returns the milestones in the order in which tasks first name them.
+
+    A name such as `M2: Core` carries its own id; other names are numbered, past the ids already taken.
+    Descriptions are found under the name as written, or under the id.
+    """
+    groups: dict[str, list[Task]] = {}
+    names: dict[str, str] = {}
+    for task in tasks:
+        if task.milestone is not None:
+            match = _MILESTONE.fullmatch(task.milestone)
+            key, name = (match[1], match[2]) if match else ("", task.milestone)
+            key = key or f"={name}"
+            groups.setdefault(key, []).append(task)
+            names[key] = names.get(key) or name
+    taken = set(groups)
+    found: list[Milestone] = []
+    for number, (key, members) in enumerate(groups.items(), start=1):
+        name = names[key]
+        label = _free_id(number, taken) if key.startswith("=") else key
+        text = descriptions.get(members[0].milestone or "") or descriptions.get(label, "")
+        status = milestone_status(task.status for task in members)
+        found.append(Milestone(label, name or label, text, tuple(task.id for task in members), status))
+    return tuple(found)
+
+
+def _free_id(number: int, taken: set[str]) -> str:
+    """Takes the next free milestone id, from its position on."""
+    while f"M{number}" in taken:
+        number += 1
+    taken.add(f"M{number}")
+    return f"M{number}"

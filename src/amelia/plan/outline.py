@@ -1,0 +1,136 @@
+"""The headings of a document as a tree with labels: what stands under what, and where a section ends."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from amelia.plan import words
+from amelia.plan.fields import FieldIndex
+from amelia.plan.labels import Kind, Label, clean_title, read_label
+from amelia.plan.markdown import Document, Heading
+
+_WORD = re.compile(r"[^\W\d_][\w'-]*")
+GROUPS = frozenset({Kind.PHASE, Kind.MILESTONE})
+_UNSPACED = tuple(word for word in words.TASKS if not word.isascii())
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A heading with its label, the last line of its section and the headings above it."""
+
+    heading: Heading
+    label: Label | None
+    end_line: int
+    ancestors: tuple[int, ...]
+
+    @property
+    def line(self) -> int:
+        """Returns the line of the heading."""
+        return self.heading.line
+
+    @property
+    def level(self) -> int:
+        """Returns the level of the heading, 1 to 6."""
+        return self.heading.level
+
+    @property
+    def kind(self) -> Kind | None:
+        """Returns the kind of the label, if there is one."""
+        return self.label.kind if self.label else None
+
+
+@dataclass(frozen=True)
+class Outline:
+    """The headings of a document, and the fields that stand between them."""
+
+    document: Document
+    entries: Sequence[Entry]
+
+    @cached_property
+    def fields(self) -> FieldIndex:
+        """Returns the fields of the document, looked for when first asked."""
+        return FieldIndex(self.document)
+
+    @cached_property
+    def title(self) -> str:
+        """Returns the text of the first heading, the document's title."""
+        return clean_title(self.entries[0].heading.text) if self.entries else ""
+
+    def above(self, entry: Entry) -> Iterator[Entry]:
+        """Yields the headings above one, the nearest first."""
+        return (self.entries[index] for index in reversed(entry.ancestors))
+
+    def groups(self) -> Iterator[tuple[int, str | None, str | None]]:
+        """Yields (line, phase, milestone) wherever the group changes; it holds for what follows."""
+        phase: Entry | None = None
+        milestone: Entry | None = None
+        for entry in self.entries:
+            if entry.kind is Kind.PHASE:
+                phase = entry
+            elif entry.kind is Kind.MILESTONE:
+                milestone, phase = entry, None
+            elif entry.kind is None or entry.kind is Kind.NUMBER:
+                phase = None if phase and entry.level <= phase.level else phase
+                milestone = None if milestone and entry.level <= milestone.level else milestone
+            yield entry.line, _name(phase), _name(milestone)
+
+
+def read_outline(document: Document) -> Outline:
+    """Reads the headings of a document into a tree."""
+    headings = document.headings
+    ends = _section_ends(document)
+    entries: list[Entry] = []
+    path: list[int] = []
+    for index, heading in enumerate(headings):
+        while path and headings[path[-1]].level >= heading.level:
+            path.pop()
+        entries.append(Entry(heading, read_label(heading.text), ends[index], tuple(path)))
+        path.append(index)
+    return Outline(document, entries)
+
+
+def is_task_section(text: str) -> bool:
+    """Tells whether a heading announces tasks: `Tasks`, `Implementation Tasks`, `任务列表`."""
+    folded = clean_title(text).casefold()
+    found = _WORD.findall(folded)
+    if any(word in words.TASKS or word.rstrip("s") in words.TASKS for word in found):
+        return True
+    return any(word in folded for word in _UNSPACED)
+
+
+def is_aside(text: str) -> bool:
+    """Tells whether a heading opens a section beside the work: a summary, a check list, what is deferred."""
+    found = _WORD.findall(clean_title(text).casefold())
+    return (
+        bool(found) and len(found) <= 6 and not words.ASIDES.isdisjoint(found) and not is_task_section(text)
+    )
+
+
+def is_deferred(text: str) -> bool:
+    """Tells whether a heading opens a section of work nobody is asked to do now."""
+    return _says(text, words.DEFERRED) or "out of scope" in text.casefold()
+
+
+def is_finished(text: str) -> bool:
+    """Tells whether a heading opens a section of work that is done."""
+    return _says(text, words.FINISHED)
+
+
+def _says(text: str, wanted: frozenset[str]) -> bool:
+    found = _WORD.findall(clean_title(text).casefold())
+    return len(found) <= 6 and not wanted.isdisjoint(found)  # noqa: PLR2004 - a heading, not a sentence
+
+
+def _name(entry: Entry | None) -> str | None:
+    return clean_title(entry.heading.text) if entry else None
+
+
+def _section_ends(document: Document) -> list[int]:
+    ends = [len(document.lines)] * len(document.headings)
+    path: list[int] = []
+    for index, heading in enumerate(document.headings):
+        while path and document.headings[path[-1]].level >= heading.level:
+            ends[path.pop()] = heading.line - 1
+        path.append(index)
+    return ends

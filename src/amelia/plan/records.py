@@ -1,0 +1,167 @@
+"""A record of a data plan becomes a task: the keys and words that tools use for the same thing."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
+
+from amelia.model.plan import Priority, Task, TaskId, TaskStatus
+from amelia.plan import facts
+
+Record = Mapping[str, Any]
+
+_TITLE = ("title", "name", "description", "content", "task", "subject")
+_NEEDS = ("dependencies", "depends_on", "dependsOn", "blockedBy", "blocked_by", "requires", "deps")
+_CRITERIA = ("acceptanceCriteria", "acceptance_criteria", "criteria", "acceptance", "successCriteria")
+_FLAGS = ("passes", "completed", "complete", "done", "finished")
+_TEXT = (
+    ("description", ""),
+    ("userStory", "User story"),
+    ("details", "Details"),
+    ("implementation", "Implementation"),
+    ("testStrategy", "Test strategy"),
+    ("test_strategy", "Test strategy"),
+    ("notes", "Notes"),
+)
+_STEPS = ("subtasks", "steps", "tasks")
+_FINISHED = frozenset({"done", "completed", "complete", "closed", "merged", "passed", "finished"})
+_DROPPED = frozenset({"cancelled", "canceled", "deferred", "skipped", "rejected", "wontfix", "obsolete"})
+_RANKS = {1: Priority.CRITICAL, 2: Priority.HIGH, 3: Priority.MEDIUM}
+
+
+def is_record(value: object) -> bool:
+    """Tells whether a value of a JSON file looks like a task: an object with something like a title."""
+    return isinstance(value, dict) and any(isinstance(cast("Record", value).get(key), str) for key in _TITLE)
+
+
+def are_records(value: object) -> bool:
+    """Tells whether a value is a list of tasks, with at least one."""
+    return (
+        isinstance(value, list) and bool(value) and all(is_record(one) for one in cast("list[object]", value))
+    )
+
+
+def task_from(
+    record: Record, number: int, *, lines: tuple[int, int] = (1, 1), phase: str | None = None
+) -> Task:
+    """Makes a task of a record; one without an id is numbered."""
+    identifier = record.get("id")
+    title = next((text for key in _TITLE if isinstance(text := record.get(key), str) and text.strip()), "")
+    rank = record.get("priority")
+    create, modify, tests = facts.sort_files(("files", f"`{path}`") for path in _strings(record.get("files")))
+    return Task(
+        id=TaskId(_identifier(identifier) if identifier not in (None, "") else str(number)),
+        title=" ".join(title.split()),
+        line=lines[0],
+        end_line=lines[1],
+        section=_section(record, title),
+        type=facts.task_type(str(record.get("type", ""))),
+        status=_status(record),
+        depends_on=tuple(TaskId(_identifier(need)) for key in _NEEDS for need in _list(record.get(key))),
+        files_to_create=tuple((*create, *_strings(record.get("files_to_create")))),
+        files_to_modify=tuple((*modify, *_strings(record.get("files_to_modify")))),
+        test_files=tuple((*tests, *_strings(record.get("test_files")))),
+        acceptance_criteria=tuple(text for key in _CRITERIA for text in _strings(record.get(key))),
+        user_story=str(record.get("userStory") or record.get("user_story") or ""),
+        milestone=str(record["milestone"]) if record.get("milestone") else None,
+        priority=_RANKS.get(rank, Priority.LOW)
+        if isinstance(rank, int)
+        else facts.priority(str(rank)) or Priority.MEDIUM,
+        phase=phase,
+    )
+
+
+def locate(text: str, key: str | None, records: Sequence[object]) -> list[tuple[int, int]]:
+    """Finds the lines of every record of a list in the text of its JSON file."""
+    decoder = json.JSONDecoder()
+    position = 0
+    while (position := text.find("[" if key is None else f'"{key}"', position)) >= 0:
+        position = text.find("[", position) + 1
+        spans = list(_spans(decoder, text, position, len(records))) if position else []
+        if len(spans) == len(records) and decoder.raw_decode(text, spans[0][0])[0] == records[0]:
+            return _line_ranges(text, spans)
+        if not position:
+            break
+    return [(1, 1)] * len(records)
+
+
+def _spans(decoder: json.JSONDecoder, text: str, position: int, count: int) -> Iterable[tuple[int, int]]:
+    for _ in range(count):
+        while position < len(text) and text[position] in " \t\r\n,":
+            position += 1
+        try:
+            _, end = decoder.raw_decode(text, position)
+        except (ValueError, RecursionError):
+            return
+        yield position, end
+        position = end
+
+
+def _line_ranges(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    ranges: list[tuple[int, int]] = []
+    line, position = 1, 0
+    for start, end in spans:
+        line += text.count("\n", position, start)
+        last = line + text.count("\n", start, end)
+        ranges.append((line, last))
+        line, position = last, end
+    return ranges
+
+
+def _identifier(value: object) -> str:
+    return "-".join(str(value).split())
+
+
+def _list(value: object) -> Sequence[object]:
+    if isinstance(value, list):
+        return [one for one in cast("list[object]", value) if isinstance(one, str | int | float)]
+    return facts.references(value) if isinstance(value, str) else []
+
+
+def _strings(value: object) -> Sequence[str]:
+    if isinstance(value, str):
+        return [line.strip(" -*\t") for line in value.splitlines() if line.strip(" -*\t")]
+    if isinstance(value, list):
+        return [one.strip() for one in cast("list[object]", value) if isinstance(one, str) and one.strip()]
+    return []
+
+
+def _status(record: Record) -> TaskStatus:
+    word = str(record.get("status", "")).casefold()
+    if word in _DROPPED:
+        return TaskStatus.SKIPPED
+    if word in _FINISHED or any(record.get(flag) is True for flag in _FLAGS):
+        return TaskStatus.COMPLETED
+    return TaskStatus.PENDING
+
+
+def _section(record: Record, title: str) -> str:
+    """Writes a record out as Markdown, since agents and people read that better than escaped JSON."""
+    parts = [f"# {title}"]
+    for key, heading in _TEXT:
+        text = record.get(key)
+        if isinstance(text, str) and text.strip() and text != title:
+            parts.append(f"## {heading}\n\n{text.strip()}" if heading else text.strip())
+    criteria = [text for key in _CRITERIA for text in _strings(record.get(key))]
+    if criteria:
+        parts.append("## Acceptance criteria\n\n" + "\n".join(f"- {text}" for text in criteria))
+    steps = [_step(one) for key in _STEPS for one in _items(record.get(key))]
+    if steps:
+        parts.append("## Steps\n\n" + "\n".join(steps))
+    return "\n\n".join(parts) + "\n"
+
+
+def _items(value: object) -> Sequence[object]:
+    return cast("list[object]", value) if isinstance(value, list) else []
+
+
+def _step(value: object) -> str:
+    if not isinstance(value, dict):
+        return f"- {value}"
+    record = cast("Record", value)
+    title = next((text for key in _TITLE if isinstance(text := record.get(key), str)), "")
+    mark = "x" if _status(record) is TaskStatus.COMPLETED else " "
+    texts = [
+        str(record[key]).strip() for key in ("description", "details") if isinstance(record.get(key), str)
+    ]
+    body = "".join(f"\n  {line}" for text in texts if text != title for line in text.splitlines())
+    return f"- [{mark}] {title}{body}"

@@ -1,0 +1,52 @@
+"""Bytes become text: byte-order marks, encodings, and files that are no text at all."""
+
+import codecs
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from amelia.model.diagnostics import Diagnostic, error, warning
+
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A plan file as text; `text` is empty when an error diagnostic says why it cannot be read."""
+
+    text: str = field(repr=False)
+    hash: str
+    diagnostics: Sequence[Diagnostic] = ()
+
+
+def decode(data: bytes) -> Source:
+    """Turns the bytes of a plan file into text, never raising; the hash is that of the bytes."""
+    digest = hashlib.sha256(data).hexdigest()
+    encoding = "utf-8"
+    for mark, name in _BOMS:
+        if data.startswith(mark):
+            data, encoding = data.removeprefix(mark), name
+            break
+    text = data.decode(encoding, errors="replace")
+    if "\0" in text:
+        problem = error(
+            "binary-file", "this is a binary file, not a plan", hint="give a Markdown or JSON file"
+        )
+        return Source("", digest, (problem,))
+    if not text.strip():
+        problem = error("empty-plan", "the plan is empty", hint="write at least one task, or a goal in prose")
+        return Source("", digest, (problem,))
+    if "�" in text and "�".encode(encoding) not in data:
+        line = text.count("\n", 0, text.index("�")) + 1
+        problem = warning(
+            "not-utf-8",
+            "the file is not valid UTF-8; unreadable bytes are shown as �",
+            line=line,
+            hint="save the file as UTF-8",
+        )
+        return Source(text, digest, (problem,))
+    return Source(text, digest)

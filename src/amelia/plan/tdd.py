@@ -1,0 +1,111 @@
+"""Tests come before what they test.
+
+An open implementation needs a test task among the tasks it depends on, directly or not, or a waiver with a
+reason. Other types are exempt, and so are tasks without one. Linear in tasks and dependencies; cycles do
+no harm.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from amelia.model.diagnostics import Diagnostic, error, info, warning
+from amelia.model.errors import TDDViolationError
+from amelia.model.plan import Task, TaskId, TaskType
+from amelia.model.settings import TddRule
+from amelia.plan.digraph import dependants, in_order
+from amelia.plan.graph import DONE, dependency_graph
+from amelia.plan.paths import stem_words
+
+_HINT = (
+    "Add a task of type test for it and name that task under 'Depends on'; "
+    "or, where no test makes sense, write '- TDD waiver: reason'."
+)
+
+
+def has_test_dependency(task: Task, by_id: Mapping[TaskId, Task]) -> bool:
+    """Says whether a test task is among the tasks that a task depends on, directly or not."""
+    seen = set(task.depends_on)
+    waiting = list(task.depends_on)
+    while waiting:
+        found = by_id.get(waiting.pop())
+        if found is None:
+            continue
+        if found.type is TaskType.TEST:
+            return True
+        fresh = [need for need in found.depends_on if need not in seen]
+        seen.update(fresh)
+        waiting.extend(fresh)
+    return False
+
+
+def validate_tdd_ordering(tasks: Sequence[Task]) -> None:
+    """Raises on the first implementation that no test precedes and no waiver excuses."""
+    for task in _violations(tasks):
+        raise TDDViolationError(_message(task), hint=_HINT)
+
+
+def tdd_diagnostics(tasks: Sequence[Task], rule: TddRule) -> list[Diagnostic]:
+    """Returns what the rule says of the tasks: violations, waivers, and tests that fit nothing."""
+    if rule is TddRule.OFF or all(task.type is not TaskType.IMPL for task in tasks):
+        return []
+    judge = error if rule is TddRule.STRICT else warning
+    found = [judge("tdd-violation", _message(t), line=t.line, hint=_HINT) for t in _violations(tasks)]
+    found.extend(
+        info("tdd-waiver", f"Task '{t.id}' needs no test before it: {t.waiver}", line=t.line)
+        for t in tasks
+        if t.type is TaskType.IMPL and t.waiver is not None and t.status not in DONE
+    )
+    return [*found, *_unrelated(tasks)]
+
+
+def _message(task: Task) -> str:
+    return f"Impl subtask '{task.id}' has no test dependency. TDD requires tests before implementation."
+
+
+def _must_have_tests(tasks: Sequence[Task]) -> Iterator[Task]:
+    return (t for t in tasks if t.type is TaskType.IMPL and t.waiver is None and t.status not in DONE)
+
+
+def _violations(tasks: Sequence[Task]) -> Iterator[Task]:
+    """Goes from the tests to everything behind them; the implementations it never meets have none."""
+    graph = dependency_graph(tasks)
+    turned = dependants(graph)
+    behind: set[TaskId] = set()
+    waiting = [task.id for task in tasks if task.type is TaskType.TEST]
+    while waiting:
+        fresh = [node for node in turned[waiting.pop()] if node not in behind]
+        behind.update(fresh)
+        waiting.extend(fresh)
+    return (task for task in _must_have_tests(tasks) if task.id not in behind)
+
+
+def _unrelated(tasks: Sequence[Task]) -> Iterator[Diagnostic]:
+    """Warns of implementations none of whose tests shares a word of a file name with them.
+
+    A test that declares no files may be about anything, so it silences the warning. The words that tests
+    are about travel along the graph as bits of one integer per task.
+    """
+    bits: dict[str, int] = {}
+    about: dict[TaskId, int] = {}
+    for task in tasks:
+        if task.type is TaskType.TEST:
+            about[task.id] = sum(1 << bits.setdefault(word, len(bits) + 1) for word in _stems(task)) or 1
+    inherited: dict[TaskId, int] = {}
+    graph = dependency_graph(tasks)
+    for node in in_order(graph):
+        known = 0
+        for need in graph[node]:
+            known |= inherited[need] | about.get(need, 0)
+        inherited[node] = known
+    for task in _must_have_tests(tasks):
+        known, mine = inherited.get(task.id, 0), _stems(task)
+        if known & ~1 and not known & 1 and mine and not any(known >> bits.get(word, 0) & 1 for word in mine):
+            yield warning(
+                "tdd-unrelated-test",
+                f"No test that '{task.id}' depends on shares a file name with it.",
+                line=task.line,
+                hint="Depend on the task that writes the tests of these files, or list its test files.",
+            )
+
+
+def _stems(task: Task) -> set[str]:
+    return {word for path in task.files for word in stem_words(path)}
