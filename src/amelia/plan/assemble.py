@@ -7,8 +7,9 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from amelia.model.diagnostics import Diagnostic, info, warning
+from amelia.model.diagnostics import Diagnostic, info
 from amelia.model.plan import Task, TaskId, TaskStatus
 from amelia.plan.outline import Outline
 from amelia.plan.reading import Reading
@@ -30,14 +31,11 @@ class Place:
 
 
 def assemble(
-    outline: Outline,
-    places: Sequence[Place],
-    *,
-    format: str,
-    diagnostics: Sequence[Diagnostic] = (),  # noqa: A002 - the field's name in the output
+    outline: Outline, places: Sequence[Place], *, name: str, diagnostics: Sequence[Diagnostic] = ()
 ) -> Reading:
     """Turns places into a reading, in document order."""
     document = outline.document
+    places = _distinct(outline, places)
     groups = list(outline.groups())
     group_lines = [line for line, _, _ in groups]
     boxes = [item for item in document.items if item.box is not None]
@@ -50,38 +48,57 @@ def assemble(
         ticks = [
             item.box for item in boxes[bisect_left(box_lines, place.line) : bisect_right(box_lines, end_line)]
         ]
-        task = Task(
-            id=TaskId(place.id or str(number)),
-            title=place.title,
-            line=place.line,
-            end_line=end_line,
-            section=document.slice(place.line, end_line),
-            phase=phase,
-            milestone=milestone,
-            parallel=place.parallel,
-            depends_on=tuple(map(TaskId, place.needs)),
-        )
-        task = outline.fields.describe(task)
+        task_id = place.id or str(number)
+        said: dict[str, Any] = {"phase": phase, "milestone": milestone}
+        said |= outline.fields.describe(task_id, place.line, end_line)
+        said["depends_on"] = tuple(dict.fromkeys((*map(TaskId, place.needs), *said["depends_on"])))
+        said["status"] = _status(place, said.get("status"), ticks if place.boxes_are_steps else ())
         tasks.append(
-            replace(task, status=_status(place, task.status, ticks if place.boxes_are_steps else []))
+            Task(
+                id=TaskId(task_id),
+                title=place.title,
+                line=place.line,
+                end_line=end_line,
+                section=document.slice(place.line, end_line),
+                parallel=place.parallel,
+                **said,
+            )
         )
     tasks, notes = _unique(tasks)
-    tasks = _with_statements(outline, tasks)
-    return Reading(format, tuple(tasks), _goal(outline), (*diagnostics, *notes))
+    tasks = _without_prose(_with_statements(outline, tasks))
+    return Reading(name, tuple(tasks), outline.title, (*diagnostics, *notes))
 
 
-def _status(place: Place, stated: TaskStatus, ticks: Sequence[str | None]) -> TaskStatus:
-    """Decides a status: what the body shows outranks a mark in the heading, which may be decoration."""
+def _distinct(outline: Outline, places: Sequence[Place]) -> Sequence[Place]:
+    """Drops the poorer mention of a task that two sections name, as an overview and a detailed part do."""
+    best: dict[tuple[str, str], Place] = {}
+    for place in places:
+        key = (place.id, place.title.casefold())
+        other = best.get(key)
+        if other is None or not place.id or place.end_line - place.line > other.end_line - other.line:
+            best[key] = place
+    kept = {id(place) for place in best.values()}
+    homes = {id(place): outline.home(place.line) for place in places}
+    return [
+        place
+        for place in places
+        if id(place) in kept
+        or not place.id
+        or homes[id(place)] == homes[id(best[place.id, place.title.casefold()])]
+    ]
+
+
+def _status(place: Place, stated: TaskStatus | None, ticks: Sequence[str | None]) -> TaskStatus:
+    """Decides a status: open boxes outrank a tick in the heading, which may be decoration."""
     if place.dropped:
         return TaskStatus.SKIPPED
     has_open = any(not (tick or "").strip() for tick in ticks)
-    if ticks and not has_open and all(tick in {"x", "X"} for tick in ticks) and place.done is not False:
+    all_done = bool(ticks) and all(tick in {"x", "X"} for tick in ticks)
+    if has_open or place.done is False:
+        return TaskStatus.PENDING
+    if all_done or place.done:
         return TaskStatus.COMPLETED
-    if place.done and not has_open:
-        return TaskStatus.COMPLETED
-    if place.done is None and not has_open:
-        return stated
-    return TaskStatus.PENDING
+    return stated or TaskStatus.PENDING
 
 
 def _unique(tasks: list[Task]) -> tuple[list[Task], list[Diagnostic]]:
@@ -112,6 +129,18 @@ def _unique(tasks: list[Task]) -> tuple[list[Task], list[Diagnostic]]:
     ]
 
 
+def _without_prose(tasks: list[Task]) -> list[Task]:
+    """Drops words behind "depends on" that cannot be ids here, such as the name of a library."""
+    if any(task.id.isalpha() for task in tasks):
+        return tasks
+    return [
+        replace(task, depends_on=tuple(need for need in task.depends_on if not need.isalpha()))
+        if any(need.isalpha() for need in task.depends_on)
+        else task
+        for task in tasks
+    ]
+
+
 def _with_statements(outline: Outline, tasks: list[Task]) -> list[Task]:
     """Adds dependencies that the plan states outside the task they are about."""
     said: dict[str, list[str]] = {}
@@ -125,7 +154,3 @@ def _with_statements(outline: Outline, tasks: list[Task]) -> list[Task]:
         else task
         for task in tasks
     ]
-
-
-def _goal(outline: Outline) -> str:
-    return outline.title

@@ -11,7 +11,7 @@ from itertools import pairwise
 from amelia.model.diagnostics import Diagnostic, error, warning
 from amelia.model.plan import Task, TaskId, Unit, UnitId
 from amelia.plan.graph import detect_circular_dependencies
-from amelia.plan.paths import is_in_git, is_malformed, is_outside, normal_path
+from amelia.plan.paths import is_in_git, is_malformed, is_outside, is_plain, normal_path
 
 UNORDERABLE = frozenset({"duplicate-id", "dependency-cycle"})
 
@@ -150,6 +150,8 @@ def _cycles(tasks: Sequence[Task]) -> Iterator[Diagnostic]:
 def _paths(tasks: Sequence[Task]) -> Iterator[Diagnostic]:
     for task in tasks:
         for path in task.files:
+            if is_plain(path):
+                continue
             if is_malformed(path):
                 code, what, hint = (
                     "bad-path",

@@ -57,7 +57,8 @@ def in_order(
 def levels_of(graph: Mapping[N, Sequence[N]]) -> dict[N, int]:
     """Returns each node's level, from 1: one more than the highest among what it depends on.
 
-    Nodes on a cycle, or behind one, have none.
+    The nodes come dependencies first, in document order where there is a choice. Those on a cycle,
+    or behind one, are left out.
     """
     levels: dict[N, int] = {}
     for node in in_order(graph):
@@ -85,7 +86,7 @@ def admissible(graph: Mapping[N, Sequence[N]], extra: Mapping[N, Sequence[N]]) -
             for need in needs
             if node not in knot_of
             or knot_of[node] != knot_of.get(need)
-            or place.get(need, len(graph)) < place.get(node, 0)
+            or place.get(need, len(graph)) < place.get(node, len(graph))
         )
         if good:
             kept[node] = good

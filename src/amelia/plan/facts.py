@@ -1,9 +1,9 @@
 """What the value of a field means: a type, a priority, paths, references to other tasks, a status."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-from amelia.model.plan import Priority, Task, TaskId, TaskStatus, TaskType
+from amelia.model.plan import Priority, TaskType
 from amelia.plan import words
 
 _TYPES = {alias: TaskType(name) for name, aliases in words.TYPES.items() for alias in aliases.split()}
@@ -25,12 +25,17 @@ _TEST_PATH = re.compile(
 _SPLIT = re.compile(
     r"\s*(?:[,;，、；&+]|\band\b|\bund\b|\bet\b|\by\b|(?<=\s)и(?=\s)|和)\s*|\s+/\s+", re.IGNORECASE
 )
-_ID = r"(?:[A-Za-z]{0,12}[-_.]?\d+[\w.-]*|[A-Z](?![A-Za-z]))"
-_REFERENCE = re.compile(
-    rf"[`\[(#*\s]*(?P<ref>(?:[^\W\d_]+[\s#]+)?{_ID}(?:\s*(?:-|–|—|\.\.|through|thru|to|bis)\s*(?:tasks?\s+)?{_ID})?)",
-    re.IGNORECASE,
+_ID = r"(?:[A-Za-z]{0,8}[-_.]?\d+[\w.-]*|[A-Z](?![A-Za-z]))"
+_RANGE = rf"{_ID}(?:\s*(?:-|–|—|\.\.|through|thru|to|bis)\s*(?:tasks?\s+)?{_ID})?"
+_CALLED = "|".join(
+    sorted(
+        map(re.escape, words.TASKS | words.SUBTASKS | words.STEPS | words.PHASES | words.STORIES), key=len
+    )[::-1]
 )
-_TOKEN = re.compile(r"[\w.-]+")
+# "Task 2 and what it made" names a task, "S3 bucket" and "Python 3.11" do not
+_WORDED = re.compile(rf"[`\[(*\s]*(?P<ref>(?:{_CALLED})s?[\s#:-]*{_RANGE})", re.IGNORECASE)
+_BARE = re.compile(rf"[`\[(#*\s]*(?P<ref>{_RANGE})[`\])*]*\s*(?:$|[(:—–])", re.IGNORECASE)
+_TOKEN = re.compile(r"[a-z][\w.-]*")
 _DONE = re.compile(
     r"\b(?:done|completed?|finished|closed|merged|shipped|готово|завершено|hecho|feito|erledigt)\b|[✅✔☑]|完了|完成|완료",
     re.IGNORECASE,
@@ -86,38 +91,21 @@ def sort_files(lines: Iterable[tuple[str, str]]) -> Files:
     return files
 
 
-def references(value: str) -> list[str]:
-    """Splits what stands behind "depends on" into references to tasks; prose yields nothing."""
+def references(value: str, *, worded: bool = False) -> list[str]:
+    """Splits what stands behind "depends on" into references to tasks; prose yields nothing.
+
+    With `worded`, only references that call themselves a task, phase or step count.
+    """
     if value.strip("`*[](). ").casefold() in words.NOTHING:
         return []
     found: list[str] = []
     for piece in _SPLIT.split(value):
         text = piece.strip(" `*[]().")
-        match = _REFERENCE.match(piece)
-        if match is not None:
+        if match := _WORDED.match(piece) or (None if worded else _BARE.match(piece)):
             found.append(match["ref"].rstrip(".:-"))
-        elif _TOKEN.fullmatch(text) and text.casefold() not in words.NOTHING:
+        elif not worded and _TOKEN.fullmatch(text) and text.casefold() not in words.NOTHING:
             found.append(text)
     return found
-
-
-def merge(task: Task, *, needs: Sequence[str], files: Files, criteria: Sequence[str]) -> dict[str, object]:
-    """Returns what a task gains from its section, beside what it already says."""
-    create, modify, tests = files
-    return {
-        "depends_on": tuple(dict.fromkeys((*task.depends_on, *map(TaskId, needs)))),
-        "files_to_create": tuple(dict.fromkeys((*task.files_to_create, *create))),
-        "files_to_modify": tuple(dict.fromkeys((*task.files_to_modify, *modify))),
-        "test_files": tuple(dict.fromkeys((*task.test_files, *tests))),
-        "acceptance_criteria": tuple(dict.fromkeys((*task.acceptance_criteria, *criteria))),
-    }
-
-
-def status_from_boxes(boxes: Sequence[str]) -> TaskStatus | None:
-    """Reads a status from the check boxes of a section: all ticked is done, any open one is not."""
-    if not boxes:
-        return None
-    return TaskStatus.COMPLETED if all(box in {"x", "X"} for box in boxes) else TaskStatus.PENDING
 
 
 def _by_role(role: str, line: str) -> list[tuple[str, str]]:

@@ -6,11 +6,15 @@ pairs fences the way the author meant them; the strict reading stays with the pa
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from amelia.plan.markdown import Document
+
 _FENCE = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)?(?P<mark>`{3,}|~{3,})(?P<info>[^`\r\n]*)$")
-_MARKDOWN = frozenset({"md", "markdown", "mdx", "mdc", "text", "txt"})
+_MARK = re.compile("```|~~~")
+_MARKDOWN = (["md"], ["markdown"], ["mdx"], ["mdc"], ["text"], ["txt"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +25,7 @@ class Fences:
     unclosed: Sequence[int]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Open:
     line: int
     mark: str
@@ -31,68 +35,75 @@ class _Open:
         """Tells whether another fence is only text inside this one."""
         return mark[0] != self.mark[0] or len(mark) < len(self.mark)
 
+    @property
+    def is_markdown(self) -> bool:
+        """Tells whether this is an example of Markdown, which may well hold fences of its own."""
+        return self.info.casefold().split(maxsplit=1)[:1] in _MARKDOWN
+
 
 class _Scan:
     """Reads lines in order and keeps the fences that are open."""
 
     def __init__(self, lines: Sequence[str]) -> None:
-        self.lines = lines
         self.open: list[_Open] = []
         self.ranges: list[tuple[int, int]] = []
         self.unclosed: list[int] = []
-        marks = [_FENCE.match(line.rstrip("\r\n")) for line in lines]
-        self.marks = {number: mark for number, mark in enumerate(marks, start=1) if mark}
-        self._numbers = sorted(self.marks)
+        self.marks = {
+            number: mark
+            for number, line in enumerate(lines, start=1)
+            if _MARK.search(line) and (mark := _FENCE.match(line.rstrip("\r\n")))
+        }
+        self._numbers = list(self.marks)
 
-    def fence(self, line: int, mark: str, info: str) -> None:
+    def fence(self, line: int) -> None:
+        """Meets a fence mark: it opens a block, closes one, or shows that one was never closed."""
+        mark, note = self.marks[line]["mark"], self.marks[line]["info"].strip()
         top = self.open[-1] if self.open else None
-        if top is not None and top.holds(mark):
+        if top is None or (note and not top.holds(mark) and top.is_markdown):
+            self.open.append(_Open(line, mark, note))
+        elif top.holds(mark):
             return
-        if not info:
-            if top is None:
-                self.open.append(_Open(line, mark, info))
-            else:
-                self._close(line)
-        elif top is None or top.info.split()[:1] and top.info.split()[0].casefold() in _MARKDOWN:
-            self.open.append(_Open(line, mark, info))
+        elif not note:
+            self.close(line)
         else:  # ```python inside ```bash: the first was never closed
             self.unclosed.append(top.line)
-            self._close(line - 1)
-            self.open.append(_Open(line, mark, info))
+            self.close(line - 1)
+            self.open.append(_Open(line, mark, note))
 
     def heading(self, line: int) -> None:
-        """Meets a task heading inside a fence: is the fence open by mistake?"""
-        following = next(
-            (
-                number
-                for number in self._numbers
-                if number > line and not self.open[-1].holds(self.marks[number]["mark"])
-            ),
-            None,
-        )
-        if following is None or self.marks[following]["info"].strip():
-            if (
-                self.open[-1].info.split()[:1]
-                and self.open[-1].info.split()[0].casefold() in _MARKDOWN
-                and following is not None
-            ):
-                return
-            self.unclosed.append(self.open[0].line)
-            while self.open:
-                self._close(line - 1)
+        """Meets a task heading inside a fence and closes the fence if it is open by mistake."""
+        top = self.open[-1]
+        later = self._numbers[bisect_right(self._numbers, line) :]
+        following = next((number for number in later if not top.holds(self.marks[number]["mark"])), None)
+        if following is not None and (top.is_markdown or not self.marks[following]["info"].strip()):
+            return
+        self.unclosed.append(self.open[0].line)
+        while self.open:
+            self.close(line - 1)
 
-    def _close(self, line: int) -> None:
+    def close(self, line: int) -> None:
+        """Closes the innermost fence; only the outermost makes a range."""
         opened = self.open.pop()
         if not self.open:
             self.ranges.append((opened.line, line))
+
+
+def are_suspicious(document: Document) -> bool:
+    """Tells whether some fence is not closed or holds another one; all others read as they are meant."""
+    return any(
+        not block.closed
+        or any(_MARK.search(line) for line in document.lines[block.line : block.end_line - 1])
+        for block in document.code
+        if block.fence
+    )
 
 
 def pair_fences(lines: Sequence[str], *, is_task: Callable[[str], bool]) -> Fences:
     """Pairs the fences of a text as its author meant them."""
     scan = _Scan(lines)
     for number, line in enumerate(lines, start=1):
-        if mark := scan.marks.get(number):
-            scan.fence(number, mark["mark"], mark["info"].strip())
+        if number in scan.marks:
+            scan.fence(number)
         elif scan.open and line.startswith("#") and is_task(line):
             scan.heading(number)
     if scan.open:

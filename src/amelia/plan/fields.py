@@ -6,35 +6,37 @@ in; what their values mean is decided in `facts`.
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import accumulate
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
 
-from amelia.model.plan import Task, TaskStatus
+import yaml
+
+from amelia.model.plan import Task, TaskId, TaskStatus
 from amelia.plan import facts, words
 from amelia.plan.markdown import Document
 
 _NAMES = {alias: name for name, aliases in words.FIELDS.items() for alias in aliases.split("|")}
-_ALIASES = "|".join(
-    re.escape(alias).replace(r"\ ", "[ \t]+") for alias in sorted(_NAMES, key=lambda a: (-len(a), a))
-)
-_FIELD = re.compile(
-    r"(?:^(?P<indent>[ \t]*)(?:(?:[-*+•]|\d+[.)])[ \t]+(?:\[[ xX]\][ \t]+)?)?(?:#{2,6}[ \t]+)?|(?<=[|·])[ \t]*(?=\*\*))"
-    rf"(?:[^\w\s`*\[(<-]{{1,3}}[ \t]*)?[*_]{{0,3}}(?P<name>{_ALIASES})(?:[ \t]*\([^()\n]{{0,60}}\))?[*_]{{0,3}}[ \t]*"
-    r"(?:[:：][*_]{0,3}[ \t]*(?P<value>[^\r\n]*?)(?=[ \t]*[|·][ \t]*\*\*|\r?$)|\r?$)",
-    re.IGNORECASE | re.MULTILINE,
-)
+_LISTED = frozenset({"files", "create", "modify", "test", "criteria", "needs", "after"})
+_FILES = frozenset({"files", "create", "modify", "test"})
+_LONGEST = max(len(alias) for alias in _NAMES) + 40  # a name, its marks and a remark in parentheses
+_YAML_LINES = 60
+_COLON = re.compile("[:：]")
+_LEAD = re.compile(r"^(?:\[[ xX]\]|[\W\d_])+")
 _ITEM = re.compile(r"^(?P<indent>[ \t]*)(?:[-*+•]|\d+[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(?P<text>.*\S)")
+_CELLS = re.compile(r"[ \t]*[|·][ \t]*(?=\*\*)")
 _REF = r"(?:tasks?\s+#?)?(?:[A-Z]{1,8}-?\d[\w.-]*|\d+(?:\.\d+)*[a-z]?)\b"
 _STATED = re.compile(
-    r"(?P<not>\b(?:not|no|never|without|doesn't|don't)\s+)?\b(?:depends?|dependent|dependency|blocked)\s+(?:upon|on|by)\b\s*:?\s*"
-    rf"(?P<refs>{_REF}(?:\s*(?:,|;|&|\+|/|\band\b|–|-|\bthrough\b|\bto\b)+\s*{_REF})*)",
+    r"(?P<not>\b(?:not|no|never|without|doesn't|don't)\s+)?"
+    r"(?:\b(?:depends?|dependent|dependency|blocked)\s+(?:upon|on|by)\b|\bdependen?\s+de\b|\bdépend\s+de\b|зависит\s+от|依赖于?|依存)"
+    rf"\s*[:：]?\s*(?P<refs>{_REF}(?:\s*(?:,|;|&|\+|/|\band\b|–|-|\bthrough\b|\bto\b)+\s*{_REF})*)",
     re.IGNORECASE,
 )
+_HINT_AT_NEED = re.compile("pend|locked|зависит|依")  # a quick look before the slow one above
+_SHORTEST = 3
 _SUBJECT = re.compile(
     r"(?:^|[\s*`(-])(?P<id>[A-Za-z]{0,8}-?\d[\w.-]*)[`*)]*\s*(?:\([^()]*\)\s*)?(?:only\s|also\s)?$"
 )
-_LISTED = frozenset({"files", "create", "modify", "test", "criteria", "needs"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,36 +63,51 @@ class FieldIndex:
 
     def __init__(self, document: Document) -> None:
         self._prose = document.prose
-        self._starts = list(accumulate((len(line) for line in self._prose), initial=0))
-        text = "".join(self._prose)
-        self._fields = [self._field(match) for match in _FIELD.finditer(text)]
+        self._fields: list[Field] = []
+        self._stated: list[_Statement] = []
+        for number, line in enumerate(self._prose, start=1):
+            if len(line) < _SHORTEST:
+                continue
+            if ":" in line or "：" in line or line.startswith(("#", "**")):
+                self._fields.extend(_fields(number, line))
+            if _HINT_AT_NEED.search(line):
+                following = self._prose[number] if number < len(self._prose) else ""
+                self._stated.extend(_statements(number, line, following))
+        self._fields.extend(_yaml_fields(document))
+        self._fields.sort(key=lambda found: found.line)
         self._field_lines = [found.line for found in self._fields]
-        self._stated = [self._statement(match) for match in _STATED.finditer(text) if not match["not"]]
         self._stated_lines = [found.line for found in self._stated]
 
-    def describe(self, task: Task) -> Task:
-        """Returns the task with everything its lines say about it; what it already says stays."""
-        inside = self._fields[
-            bisect_left(self._field_lines, task.line) : bisect_right(self._field_lines, task.end_line)
-        ]
+    def describe(self, task_id: str, line: int, end_line: int) -> dict[str, Any]:
+        """Returns what some lines say about the task they belong to, as fields of a task."""
+        found: dict[str, Any] = {}
         needs: list[str] = []
         criteria: list[str] = []
         files: list[tuple[str, str]] = []
-        for found in inside:
-            values = [found.value] if found.value else self._list_below(found, task.end_line)
-            if found.name == "needs":
-                needs.extend(reference for value in values for reference in facts.references(value))
-            elif found.name == "criteria":
+        low, high = bisect_left(self._field_lines, line), bisect_right(self._field_lines, end_line)
+        for field in self._fields[low:high]:
+            values = [field.value] if field.value else self._list_below(field, end_line)
+            if field.name in {"needs", "after"}:
+                worded = field.name == "after"
+                needs.extend(need for value in values for need in facts.references(value, worded=worded))
+            elif field.name == "criteria":
                 criteria.extend(values)
-            elif found.name in {"files", "create", "modify", "test"}:
-                files.extend((found.name, value) for value in values if _FIELD.match(value) is None)
+            elif field.name in _FILES:
+                files.extend((field.name, value) for value in values)
             elif values:
-                task = _with_value(task, found.name, values[0])
-        for statement in self._stated_in(task):
-            needs.extend(statement.needs)
-        return replace(
-            task, **facts.merge(task, needs=needs, files=facts.sort_files(files), criteria=criteria)
+                _take(found, field.name, values[0])
+        needs.extend(
+            need for statement in self._stated_in(task_id, line, end_line) for need in statement.needs
         )
+        create, modify, tests = facts.sort_files(files)
+        lists = {
+            "depends_on": map(TaskId, needs),
+            "files_to_create": create,
+            "files_to_modify": modify,
+            "test_files": tests,
+            "acceptance_criteria": criteria,
+        }
+        return found | {name: tuple(dict.fromkeys(values)) for name, values in lists.items()}
 
     def stated_elsewhere(self, tasks: Sequence[Task]) -> Iterator[tuple[str, Sequence[str]]]:
         """Yields what is said of a task outside its own lines: (task, what it depends on)."""
@@ -101,62 +118,82 @@ class FieldIndex:
             if statement.subject and (home is None or home.id != statement.subject):
                 yield statement.subject, statement.needs
 
-    def _stated_in(self, task: Task) -> Iterator[_Statement]:
-        low = bisect_left(self._stated_lines, task.line)
-        high = bisect_right(self._stated_lines, task.end_line)
-        for statement in self._stated[low:high]:
-            if statement.subject in {"", task.id}:
-                yield statement
+    def _stated_in(self, task_id: str, line: int, end_line: int) -> Iterator[_Statement]:
+        low, high = bisect_left(self._stated_lines, line), bisect_right(self._stated_lines, end_line)
+        return (found for found in self._stated[low:high] if found.subject in {"", task_id})
 
-    def _field(self, match: re.Match[str]) -> Field:
-        name = _NAMES[" ".join(match["name"].casefold().split())]
-        indent = len((match["indent"] or "").expandtabs(4))
-        return Field(
-            bisect_right(self._starts, match.start()), indent, name, (match["value"] or "").strip(" *_\t")
-        )
-
-    def _statement(self, match: re.Match[str]) -> _Statement:
-        line = bisect_right(self._starts, match.start())
-        before = match.string[self._starts[line - 1] : match.start()]
-        subject = _SUBJECT.search(before)
-        return _Statement(line, subject["id"] if subject else "", facts.references(match["refs"]))
-
-    def _list_below(self, found: Field, end_line: int) -> list[str]:
+    def _list_below(self, field: Field, end_line: int) -> list[str]:
         """Returns the list items that follow a field line without a value."""
         values: list[str] = []
-        if found.name not in _LISTED:
+        if field.name not in _LISTED:
             return values
-        for line in self._prose[found.line : end_line]:
+        for line in self._prose[field.line : end_line]:
             item = _ITEM.match(line)
             if item is None:
                 if line.strip() and not line.startswith((" ", "\t")):
                     break
                 continue
             indent = len(item["indent"].expandtabs(4))
-            if indent < found.indent or (
-                _FIELD.match(line) and found.name != "files" and not (values and indent > found.indent)
-            ):
+            is_field = next(iter(_fields(0, line)), None) is not None
+            if indent < field.indent or (is_field and (field.name in _FILES or indent <= field.indent)):
                 break
             values.append(item["text"])
         return values
 
 
-def _with_value(task: Task, name: str, value: str) -> Task:
-    """Takes over the first value of a field that holds one."""
+def _fields(number: int, line: str) -> Iterator[Field]:
+    """Yields the fields of a line, of which there are several in `**Type:** impl | **Files:** …`."""
+    for cell in _CELLS.split(line) if "|" in line or "·" in line else (line,):
+        mark = _COLON.search(cell, 0, _LONGEST)
+        if mark is None and not cell.lstrip().startswith(("#", "**")):
+            continue
+        head = cell[: mark.start()] if mark else cell
+        name = _LEAD.sub("", head).rstrip(" \t\r\n*_").casefold()
+        if name.endswith(")"):
+            name = name[: name.rfind("(")].rstrip(" \t*_")
+        if (canonical := _NAMES.get(name)) is not None:
+            indent = len(head.expandtabs(4)) - len(head.expandtabs(4).lstrip())
+            yield Field(number, indent, canonical, cell[mark.end() :].strip(" \t\r\n*_") if mark else "")
+
+
+def _statements(number: int, line: str, following: str) -> Iterator[_Statement]:
+    """Yields the dependencies that a sentence states; it may run into the following line."""
+    for match in _STATED.finditer(line.rstrip() + " " + following.strip()):
+        if match.start() < len(line) and not match["not"]:
+            subject = _SUBJECT.search(line[: match.start()])
+            yield _Statement(number, subject["id"] if subject else "", facts.references(match["refs"]))
+
+
+def _yaml_fields(document: Document) -> Iterator[Field]:
+    """Yields the fields of YAML blocks, in which some plans state dependencies."""
+    for block in document.code:
+        if block.info.casefold() not in {"yaml", "yml"} or block.end_line - block.line > _YAML_LINES:
+            continue
+        text = document.slice(block.line + 1, block.end_line - 1)
+        if "depend" not in text:
+            continue
+        try:
+            data = yaml.safe_load(text)
+        except (yaml.YAMLError, ValueError, RecursionError):
+            continue
+        for key, value in cast("Mapping[object, object]", data if isinstance(data, dict) else {}).items():
+            name = _NAMES.get(str(key).casefold().replace("_", " "))
+            if name == "needs" and isinstance(value, list):
+                yield from (Field(block.line, 0, name, str(one)) for one in cast("list[object]", value))
+
+
+def _take(found: dict[str, Any], name: str, value: str) -> None:
+    """Takes over the value of a field that holds one; the first counts."""
     match name:
-        case "type" if task.type is None:
-            return replace(task, type=facts.task_type(value))
-        case "priority":
-            return replace(task, priority=facts.priority(value) or task.priority)
-        case "phase" if value:
-            return replace(task, phase=value)
-        case "milestone" if task.milestone is None:
-            return replace(task, milestone=value)
-        case "story" if not task.user_story:
-            return replace(task, user_story=value)
-        case "waiver":
-            return replace(task, waiver=value)
+        case "type":
+            found.setdefault("type", facts.task_type(value))
+        case "priority" if (priority := facts.priority(value)) is not None:
+            found.setdefault("priority", priority)
+        case "phase" | "milestone" | "waiver" if value:
+            found.setdefault(name, value)
+        case "story":
+            found.setdefault("user_story", value)
         case "status" if facts.is_done(value):
-            return replace(task, status=TaskStatus.COMPLETED)
+            found["status"] = TaskStatus.COMPLETED
         case _:
-            return task
+            pass

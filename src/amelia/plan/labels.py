@@ -5,6 +5,7 @@ the dialects judge.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from unicodedata import category
@@ -44,7 +45,7 @@ _BRACKETS = re.compile(r"^\s*\[(?:[^\]\d][^\]]{0,20})\]\s*(?=\S)")
 _BOLD = re.compile(r"(`[^`]*`)|\*\*")  # not the stars of `src/**/x.md`
 _UNDERLINED = re.compile(r"^__([^_].*?[^_])__(?=\W|$)")
 _ANCHOR = re.compile(
-    r"</?(?:a|span|b|strong|em|i|del|s|u|mark|kbd|br|summary|code)\b[^>]{0,200}>|\{#[\w-]+\}\s*$",
+    r"</?(?:a|span|b|strong|em|i|del|s|u|mark|kbd|br|summary|code)\b[^>]{0,200}>|\{[#\w][\w ,=-]*\}\s*$",
     re.IGNORECASE,
 )
 _LINK = re.compile(r"\[([^\[\]]{1,200})\]\([^()\s]{0,500}\)")
@@ -53,9 +54,9 @@ _ITALIC = re.compile(r"^([*_])([^*_]+)\1(?=\W|$)")
 _TICKED = re.compile(r"^`([^`]+)`")
 
 
-def _alternatives(*groups: frozenset[str]) -> str:
-    every = sorted(set().union(*groups), key=lambda word: (-len(word), word))
-    return "|".join(re.escape(word).replace(r"\ ", r"\s+") for word in every)
+def _alternatives(every: Iterable[str]) -> str:
+    longest_first = sorted(every, key=lambda word: (-len(word), word))
+    return "|".join(re.escape(word).replace(r"\ ", r"\s+") for word in longest_first)
 
 
 _KIND_OF = {
@@ -66,7 +67,7 @@ _KIND_OF = {
     **dict.fromkeys(words.SUBTASKS, Kind.SUBTASK),
     **dict.fromkeys(words.TASKS, Kind.TASK),
 }
-_WORDS = _alternatives(frozenset(_KIND_OF))
+_WORDS = _alternatives(_KIND_OF)
 _NUMBER = r"\d{1,6}(?:[.\-_]\d{1,6}){0,5}"
 _CJK = "一二三四五六七八九十百〇零"
 _WORD_ID = (
@@ -87,13 +88,13 @@ _BARE = re.compile(rf"[\[(#]?(?P<id>{_NUMBER}(?:\.?[a-z](?![A-Za-z]))?)[\])]?(?=
 _TOTAL = re.compile(r"\s*(?:/|of|von|de|sur|из)\s*\d{1,4}(?![\d.])", re.IGNORECASE)
 _ASIDE = re.compile(r"^\s*(?:\([^()]{1,200}\)|（[^（）]{1,200}）|\[[^\[\]]{1,200}\])\s*(?=[:：–—-])")
 _SEPARATOR = re.compile(r"^\s*[\])）.]?\s*(?:[:：、|/]+|[—–―-]+>?|→|\.(?=\s|$)|\)(?=\s)|．|·)+\s*")
-_DATE = re.compile(r"^(?:19|20)\d\d(?:-\d\d){0,2}\b")
+_DATE = re.compile(r"^[\[(]?(?:19|20)\d\d(?:-\d\d){0,2}\b")
 
 
 def plain(text: str) -> str:
     """Strips what only decorates a line: bold, links, anchors, white space."""
     text = _LINK.sub(r"\1", text) if "](" in text else text
-    text = _ANCHOR.sub("", text) if "<" in text or "{#" in text else text
+    text = _ANCHOR.sub("", text) if "<" in text or "{" in text else text
     text = " ".join(_BOLD.sub(r"\1", text).replace("\ufe0f", "").replace("\u20e3", "").split())
     for mark in (_UNDERLINED, _ITALIC):
         if found := mark.match(text):
@@ -174,7 +175,7 @@ def _worded(text: str, match: re.Match[str], done: bool | None) -> Label | None:
         return _worded(title, inner, done)  # "Phase 1 / Task 2: …"
     if kind is Kind.TASK and match.groupdict().get("plural") and "-" in identifier:
         kind = Kind.PHASE  # "Tasks 1-2: …" is the heading of two tasks
-    if kind in {Kind.TASK, Kind.SUBTASK} and not separated and _is_mention(title):
+    if not separated and _is_mention(title):
         return None
     return Label(kind, identifier, title, word, separated, done if title_done is None else title_done)
 

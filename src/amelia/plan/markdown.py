@@ -10,14 +10,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
-from typing import Any
+from typing import Any, cast
 
 import pyromark
 import yaml
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+\Z")
 _ATX = re.compile(r"#{1,6}[ \t]*(.*?)(?:[ \t]+#+)?[ \t]*$")
-_MARKER = re.compile(r"(?:[-*+]|(\d+)[.)])(?:[ \t]+|$)")
+_BULLETS = frozenset("-*+")
+_NUMBER = re.compile(r"(\d+)[.)](?:\s+|$)")
 _BOX = re.compile(r"\[([ \txX*/~\->✓✔✅!?oO-]?)\](\*?)(?:[ \t]+|$)")
 _CELL = re.compile(r"(?<!\\)\|")
 _FENCE = re.compile(r"(`{3,}|~{3,})([^\r\n]*)")
@@ -147,7 +148,7 @@ def parse(text: str, *, hidden: Iterable[tuple[int, int]] = ()) -> Document:
 
 
 def read_front_matter(lines: Sequence[str]) -> tuple[Mapping[str, Any], int]:
-    """Returns the YAML front matter of a text and the line its body starts at; no front matter is {} and 1."""
+    """Returns the YAML front matter of a text, or {}, and the line its body starts at."""
     first = next((index for index, line in enumerate(lines[:3]) if line.strip()), None)
     if first is None or lines[first].rstrip() != "---":
         return {}, 1
@@ -156,13 +157,15 @@ def read_front_matter(lines: Sequence[str]) -> tuple[Mapping[str, Any], int]:
     if last is None:
         return {}, 1
     try:
-        data = yaml.safe_load("".join(lines[first + 1 : last]))
+        data: object = yaml.safe_load("".join(lines[first + 1 : last]))
     except (yaml.YAMLError, ValueError, RecursionError, OverflowError):
         data = None
     looks_like_yaml = isinstance(data, dict) or (
         data is None and any(":" in line for line in lines[first + 1 : last])
     )
-    return (data if isinstance(data, dict) else {}), (last + 2 if looks_like_yaml else 1)
+    return (cast("Mapping[str, Any]", data) if isinstance(data, dict) else {}), (
+        last + 2 if looks_like_yaml else 1
+    )
 
 
 class _Builder:
@@ -181,7 +184,7 @@ class _Builder:
 
     def blocks(self) -> Sequence[Block]:
         for event, span in self._events:
-            if type(event) is str:  # a break; text and code come as dicts with other keys
+            if type(event) is str or "Text" in event:  # a break or plain text, which is most of them
                 continue
             if (kind := event.get("Start")) is not None:
                 name = kind if type(kind) is str else next(iter(kind))
@@ -242,10 +245,12 @@ class _Builder:
         line, end_line = self._lines((item.start, item.end))
         text_end = item.end if item.text_end is None else item.text_end
         text = self._data[item.start : text_end].decode().strip()
-        marker = _MARKER.match(text)
-        number = marker[1] if marker else None
-        text = text[marker.end() :] if marker else text
-        box = _BOX.match(text)
+        number = None
+        if text[:1] in _BULLETS:
+            text = text[1:].lstrip()
+        elif marker := _NUMBER.match(text):
+            number, text = marker[1], text[marker.end() :]
+        box = _BOX.match(text) if text.startswith("[") else None
         if box is None:
             return Item(line, end_line, depth, text, number, None, starred=False)
         return Item(line, end_line, depth, text[box.end() :], number, box[1], starred=bool(box[2]))

@@ -1,9 +1,10 @@
 """The headings of a document as a tree with labels: what stands under what, and where a section ends."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from amelia.plan import words
 from amelia.plan.fields import FieldIndex
@@ -11,6 +12,7 @@ from amelia.plan.labels import Kind, Label, clean_title, read_label
 from amelia.plan.markdown import Document, Heading
 
 _WORD = re.compile(r"[^\W\d_][\w'-]*")
+_HEADING_WORDS = 6  # more is a sentence, and what it mentions is not what it opens
 GROUPS = frozenset({Kind.PHASE, Kind.MILESTONE})
 _UNSPACED = tuple(word for word in words.TASKS if not word.isascii())
 
@@ -61,6 +63,18 @@ class Outline:
         """Yields the headings above one, the nearest first."""
         return (self.entries[index] for index in reversed(entry.ancestors))
 
+    def home(self, line: int) -> int:
+        """Returns the line of the heading above whatever stands at a line, or 0."""
+        index = bisect_left(self._lines, line)
+        if index < len(self.entries) and self.entries[index].line == line:
+            above = self.entries[index].ancestors
+            return self.entries[above[-1]].line if above else 0
+        return self.entries[index - 1].line if index else 0
+
+    @cached_property
+    def _lines(self) -> Sequence[int]:
+        return [entry.line for entry in self.entries]
+
     def groups(self) -> Iterator[tuple[int, str | None, str | None]]:
         """Yields (line, phase, milestone) wherever the group changes; it holds for what follows."""
         phase: Entry | None = None
@@ -90,6 +104,7 @@ def read_outline(document: Document) -> Outline:
     return Outline(document, entries)
 
 
+@lru_cache(maxsize=1024)
 def is_task_section(text: str) -> bool:
     """Tells whether a heading announces tasks: `Tasks`, `Implementation Tasks`, `任务列表`."""
     folded = clean_title(text).casefold()
@@ -101,17 +116,16 @@ def is_task_section(text: str) -> bool:
 
 def is_aside(text: str) -> bool:
     """Tells whether a heading opens a section beside the work: a summary, a check list, what is deferred."""
-    found = _WORD.findall(clean_title(text).casefold())
-    return (
-        bool(found) and len(found) <= 6 and not words.ASIDES.isdisjoint(found) and not is_task_section(text)
-    )
+    return (_says(text, words.ASIDES) or is_deferred(text)) and not is_task_section(text)
 
 
+@lru_cache(maxsize=1024)
 def is_deferred(text: str) -> bool:
     """Tells whether a heading opens a section of work nobody is asked to do now."""
     return _says(text, words.DEFERRED) or "out of scope" in text.casefold()
 
 
+@lru_cache(maxsize=1024)
 def is_finished(text: str) -> bool:
     """Tells whether a heading opens a section of work that is done."""
     return _says(text, words.FINISHED)
@@ -119,7 +133,7 @@ def is_finished(text: str) -> bool:
 
 def _says(text: str, wanted: frozenset[str]) -> bool:
     found = _WORD.findall(clean_title(text).casefold())
-    return len(found) <= 6 and not wanted.isdisjoint(found)  # noqa: PLR2004 - a heading, not a sentence
+    return len(found) <= _HEADING_WORDS and not wanted.isdisjoint(found)
 
 
 def _name(entry: Entry | None) -> str | None:

@@ -5,6 +5,7 @@ A path is only text here; the disk is never asked.
 
 import re
 from enum import StrEnum
+from functools import lru_cache
 
 _PLAIN = re.compile(r"(?:[\w@+-][\w.@+-]*/)*[\w@+-][\w.@+-]*")
 _LINE_NUMBERS = re.compile(r":\d+(?:\s*[-–,:]\s*\d+)*\Z")
@@ -52,15 +53,20 @@ service services usecase usecases validator validators worker workers workflow
 """
 _PRESENTATION = """
 api cli command commands component components controller controllers css endpoint endpoints form forms
-frontend html jsx page pages presentation route router routers routes screen screens scss svelte template templates tsx
-ui view views vue web widget widgets
+frontend html jsx page pages presentation route router routers routes screen screens scss svelte template
+templates tsx ui view views vue web widget widgets
 """
 LAYER_WORDS = {
     Layer.DATA: frozenset(_DATA.split()),
     Layer.BUSINESS: frozenset(_BUSINESS.split()),
     Layer.PRESENTATION: frozenset(_PRESENTATION.split()),
 }
-_LAYER_OF = {word: layer for layer, words in LAYER_WORDS.items() for word in words}
+_LAYER_OF = {
+    spelling: layer
+    for layer, members in LAYER_WORDS.items()
+    for word in members
+    for spelling in (word, word.capitalize(), word.upper())
+}
 
 
 def normal_path(path: str) -> str:
@@ -94,10 +100,10 @@ def stem_words(path: str) -> tuple[str, ...]:
     """
     parent, _, name = normal_path(path).rpartition("/")
     base = name.rpartition(".")[0] or name
-    found = tuple(word for word in words(base) if word not in _TEST_WORDS)
-    if all(word in _NAMELESS for word in found) and parent:
-        return tuple(word for word in words(parent.rpartition("/")[2]) if word not in _TEST_WORDS)
-    return found
+    found = [word for word in words(base) if word not in _TEST_WORDS]
+    if parent and _NAMELESS.issuperset(found):
+        found = [word for word in words(parent.rpartition("/")[2]) if word not in _TEST_WORDS]
+    return tuple(found)
 
 
 def is_test(path: str) -> bool:
@@ -107,7 +113,19 @@ def is_test(path: str) -> bool:
 
 def layer_of(path: str) -> Layer | None:
     """Returns the layer that the path speaks of, the word nearest to the end first."""
-    return next((_LAYER_OF[word] for word in reversed(words(path)) if word in _LAYER_OF), None)
+    parent, _, name = path.rpartition("/")
+    return _named_layer(name) or _folder_layer(parent)
+
+
+def _named_layer(text: str) -> Layer | None:
+    for word in reversed(_WORD.findall(text)):
+        if word in _LAYER_OF:
+            return _LAYER_OF[word]
+    return None
+
+
+# Files share directories, and every file is asked for.
+_folder_layer = lru_cache(maxsize=1024)(_named_layer)
 
 
 def shared_kind(path: str) -> str | None:
@@ -116,6 +134,11 @@ def shared_kind(path: str) -> str | None:
     if name in _LOCK_FILES:
         return name
     return "migrations" if "migrations" in folders else None
+
+
+def is_plain(path: str) -> bool:
+    """Says at a glance that a path is in its normal spelling and that nothing is wrong with it."""
+    return _PLAIN.fullmatch(path) is not None
 
 
 def is_malformed(path: str) -> bool:

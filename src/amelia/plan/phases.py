@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from amelia.model.diagnostics import Diagnostic, error
 from amelia.model.plan import Task, TaskId
 from amelia.plan.digraph import admissible, cycles_of, in_order, union
-from amelia.plan.graph import Edges, levels, topological_order
+from amelia.plan.graph import Edges, levels
 
 PhaseGraph = Mapping[int, tuple[int, ...]]
 
@@ -28,19 +28,20 @@ class Phase:
 
 def compute_phases(tasks: Sequence[Task], files: Edges) -> tuple[tuple[Phase, ...], list[Diagnostic]]:
     """Returns the phases of tasks whose graph has no cycle, and errors where the phases make one."""
-    ordered = topological_order(tasks, files)
+    level = levels(tasks, files)
     if any(task.phase is not None for task in tasks):
         labels, home = _label_phases(tasks)
         declared = _declared(tasks, home)
         graph = _chain(declared, _side_by_side(tasks, home))
         graph = union(graph, admissible(graph, _between_phases(files, home)))
     else:
-        home = levels(tasks, files)
-        labels = [None] * max(home.values(), default=0)
+        home = level
+        labels = [None] * max(level.values(), default=0)
         graph = declared = {index: (index - 1,) * (index > 1) for index in range(1, len(labels) + 1)}
+    by_id = {task.id: task for task in tasks}
     members: dict[int, list[Task]] = {index: [] for index in graph}
-    for task in ordered:
-        members[home[task.id]].append(task)
+    for task_id in level:
+        members[home[task_id]].append(by_id[task_id])
     phases = tuple(Phase(n, labels[n - 1], tuple(members[n]), tuple(sorted(graph[n]))) for n in graph)
     return phases, [_cycle_error(cycle, phases) for cycle in cycles_of(declared)]
 

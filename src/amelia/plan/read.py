@@ -4,43 +4,59 @@ Zero tasks is never success: prose without tasks is one task, and what cannot be
 """
 
 import json
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, cast
+from dataclasses import dataclass, replace
+from typing import Any
 
 from amelia.model.diagnostics import Diagnostic, error, info, warning
 from amelia.model.plan import Plan, Task, TaskId, TaskStatus
 from amelia.plan import facts
 from amelia.plan.assemble import Place, assemble
 from amelia.plan.dialects import bold, checklists, frontmatter, gsd, headings, lists, prd, tables, taskmaster
-from amelia.plan.fences import Fences, pair_fences
+from amelia.plan.fences import Fences, are_suspicious, pair_fences
 from amelia.plan.labels import Kind, read_label
-from amelia.plan.markdown import Document, parse, read_front_matter
+from amelia.plan.markdown import Code, Document, parse, read_front_matter
 from amelia.plan.outline import Outline, read_outline
 from amelia.plan.reading import Reading
 from amelia.plan.source import decode
 
-_Finder = Callable[[Outline], Sequence[Place]]
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """A way to write tasks in Markdown: what the output calls it, what a message calls it, how to find it."""
+
+    format: str
+    name: str
+    find: Callable[[Outline], Sequence[Place]]
+
 
 # In the order of trust: what calls itself a task first, what could be a chapter last. The number is how
 # many places make a plan of that shape.
-_FINDERS: tuple[tuple[str, _Finder, int], ...] = (
-    ("headings", headings.worded, 1),
-    ("headings", headings.boxed, 1),
-    ("checklist", checklists.labelled, 2),
-    ("bold", bold.worded, 1),
-    ("headings", headings.stories, 2),
-    ("headings", headings.coded, 2),
-    ("headings", headings.numbered_tasks, 2),
-    ("table", tables.rows, 2),
-    ("list", lists.numbered, 2),
-    ("bold", bold.coded, 2),
-    ("headings", headings.steps, 2),
-    ("checklist", checklists.plain, 1),
-    ("headings", headings.named_tasks, 2),
-    ("headings", headings.numbered, 2),
-    ("headings", headings.phases, 2),
+_SHAPES: tuple[tuple[_Shape, int], ...] = (
+    (_Shape("headings", "task headings", headings.worded), 1),
+    (_Shape("headings", "headings with boxes", headings.boxed), 1),
+    (_Shape("checklist", "check boxes with ids", checklists.labelled), 2),
+    (_Shape("bold", "bold task lines", bold.worded), 1),
+    (_Shape("headings", "story headings", headings.stories), 2),
+    (_Shape("headings", "headings with ids", headings.coded), 2),
+    (_Shape("headings", "numbered headings under tasks", headings.numbered_tasks), 2),
+    (_Shape("bold", "bold lines with ids", bold.coded), 2),
+    (_Shape("table", "table rows", tables.rows), 2),
+    (_Shape("list", "numbered items under tasks", lists.numbered), 2),
+    (_Shape("bold", "bold numbered lines", bold.numbered), 2),
+    (_Shape("headings", "step headings", headings.steps), 2),
+    (_Shape("headings", "numbered headings", headings.described), 2),
+    (_Shape("checklist", "check boxes", checklists.plain), 1),
+    (_Shape("headings", "headings under tasks", headings.named_tasks), 2),
+    (_Shape("headings", "numbered headings", headings.numbered), 2),
+    (_Shape("headings", "phase headings", headings.phases), 2),
 )
+_PARENTS = _Shape("headings", "outer task headings", headings.worded_parents)
+# From here on a shape is a guess, and another one may be meant.
+_WEAK = next(index for index, (shape, _) in enumerate(_SHAPES) if shape.find is bold.numbered)
+# Shapes that also occur inside phases; they count only if most phases have them.
+_INNER = frozenset({lists.numbered, bold.numbered, headings.steps, headings.numbered, headings.described})
 
 
 def read_plan(data: bytes) -> tuple[Plan, Sequence[Diagnostic]]:
@@ -75,47 +91,70 @@ def _read_markdown(text: str) -> Reading:
         document = parse(text, hidden=[(1, body_line - 1)])
     if reading := frontmatter.read(front, document):
         return reading
-    fences = pair_fences(document.lines, is_task=_is_task_line)
-    if "<task" in text and (
-        found := gsd.read(document, hidden=fences.ranges, goal=str(front.get("phase") or ""))
-    ):
+    fences = pair_fences(document.lines, is_task=_is_task_line) if _needs_pairing(document) else None
+    if "<task" in text and (found := gsd.read(document, hidden=fences.ranges if fences else (), front=front)):
         return found
     strict = _choose(read_outline(document), front)
-    if not _hides_tasks(document, fences):
+    if wrapper := _wrapper(document):
+        inner = _choose(read_outline(parse(text, hidden=[(1, body_line - 1), *wrapper])), front)
+        if strict.format == "single" or len(inner.tasks) > len(strict.tasks):
+            return _unwrapped(strict, inner, wrapper[0][0])
+    if fences is None or not _hides_tasks(document, fences):
         return strict
     meant = _choose(read_outline(parse(text, hidden=[(1, body_line - 1), *fences.ranges])), front)
     return _repaired(strict, meant, fences)
+
+
+def _needs_pairing(document: Document) -> bool:
+    return "<task" in document.text or are_suspicious(document)
 
 
 def _choose(outline: Outline, front: Mapping[str, Any]) -> Reading:
     """Asks the dialects in the order of trust and takes the first that finds enough."""
     if "status" in front and ("name" in front or "title" in front) and "plan" not in front:
         return _single(outline, front)
-    for name, find, least in _FINDERS:
-        places = find(outline)
-        if len(places) < least:
+    for position, (shape, least) in enumerate(_SHAPES):
+        places = shape.find(outline)
+        if len(places) < least or (shape.find in _INNER and not headings.cover_phases(outline, places)):
             continue
-        if name == "headings" and find is not headings.boxed:
-            boxes = _outside(places, checklists.labelled(outline))
-            if len(boxes) > len(places):
-                note = _two_readings(len(boxes), "check boxes", len(places), "headings", boxes[0].line)
-                return assemble(outline, boxes, format="checklist", diagnostics=[note])
-        return assemble(outline, places, format=name)
+        boxes = _boxes_outside(outline, places) if shape.format == "headings" else []
+        if len(boxes) > len(places) and shape.find is not headings.boxed:
+            note = _two_readings((len(boxes), "check boxes"), (len(places), shape.name), boxes[0].line)
+            return assemble(outline, boxes, name="checklist", diagnostics=[note])
+        return assemble(outline, places, name=shape.format, diagnostics=_doubts(outline, position, places))
     return _single(outline, front)
 
 
-def _outside(places: Sequence[Place], boxes: Sequence[Place]) -> Sequence[Place]:
-    """Returns the boxes that stand in none of the places; those inside are steps."""
-    inside = (
-        {line for place in places for line in range(place.line, place.end_line + 1)} if boxes else set[int]()
-    )
-    return [box for box in boxes if box.line not in inside]
+def _doubts(outline: Outline, position: int, places: Sequence[Place]) -> Sequence[Diagnostic]:
+    """Says what the other defensible reading is, where there is one."""
+    shape, _ = _SHAPES[position]
+    rivals = [_PARENTS] if shape.find is headings.worded else []
+    if position >= _WEAK:
+        rivals = [other for other, least in _SHAPES[position + 1 : -1] if len(other.find(outline)) >= least]
+    for rival in rivals:
+        count = len(rival.find(outline))
+        if count not in {0, len(places)}:
+            return [_two_readings((len(places), shape.name), (count, rival.name), places[0].line)]
+    return ()
 
 
-def _two_readings(taken: int, what: str, other: int, other_what: str, line: int) -> Diagnostic:  # noqa: PLR0913, PLR0917
+def _boxes_outside(outline: Outline, places: Sequence[Place]) -> list[Place]:
+    """Returns the boxes with ids that stand in none of the places; those inside are steps."""
+    starts = [place.line for place in places]
+
+    def is_outside(line: int) -> bool:
+        index = bisect_right(starts, line) - 1
+        return index < 0 or line > places[index].end_line
+
+    if not any(item.box is not None and is_outside(item.line) for item in outline.document.items):
+        return []
+    return [box for box in checklists.labelled(outline) if is_outside(box.line)]
+
+
+def _two_readings(taken: tuple[int, str], other: tuple[int, str], line: int) -> Diagnostic:
     return info(
         "two-readings",
-        f"read as {taken} tasks ({what}); {other} tasks ({other_what}) would be the other reading",
+        f"read as {taken[0]} tasks ({taken[1]}); the other reading would be {other[0]} ({other[1]})",
         line=line,
         hint="write `### Task <id>: <title>` headings to leave no doubt",
     )
@@ -143,6 +182,26 @@ def _single(outline: Outline, front: Mapping[str, Any]) -> Reading:
     return Reading("single", (task,), task.title, (note,))
 
 
+def _wrapper(document: Document) -> Sequence[tuple[int, int]]:
+    """Returns the lines of the marks of a fence around the whole plan, a slip of pasting."""
+    first = document.blocks[0] if document.blocks else None
+    if not isinstance(first, Code) or first.info.casefold() not in {"", "md", "markdown"} or not first.fence:
+        return ()
+    marks = [(first.line, first.line)]
+    return [*marks, (first.end_line, first.end_line)] if first.closed else marks
+
+
+def _unwrapped(strict: Reading, inner: Reading, line: int) -> Reading:
+    note = warning(
+        "plan-in-fence",
+        f"the plan stands inside a code fence; read as {len(inner.tasks)} tasks, "
+        f"taken literally there would be {len(strict.tasks)}",
+        line=line,
+        hint="remove the fence around the plan",
+    )
+    return replace(inner, diagnostics=(note, *inner.diagnostics))
+
+
 def _is_task_line(line: str) -> bool:
     label = read_label(line.lstrip("#").strip())
     return label is not None and label.kind is Kind.TASK
@@ -150,13 +209,12 @@ def _is_task_line(line: str) -> bool:
 
 def _hides_tasks(document: Document, fences: Fences) -> bool:
     """Tells whether the strict and the meant reading of fences differ where it matters."""
-    strict = {
-        line for block in document.code if block.fence for line in range(block.line, block.end_line + 1)
-    }
-    meant = {line for first, last in fences.ranges for line in range(first, last + 1)}
+    strict = {(block.line, block.end_line) for block in document.code if block.fence}
+    differing = strict ^ set(fences.ranges)
     return any(
-        document.lines[line - 1].lstrip().startswith("#") and _is_task_line(document.lines[line - 1].strip())
-        for line in strict ^ meant
+        line.startswith("#") and _is_task_line(line)
+        for first, last in differing
+        for line in document.lines[first - 1 : last]
     )
 
 

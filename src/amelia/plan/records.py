@@ -28,16 +28,24 @@ _DROPPED = frozenset({"cancelled", "canceled", "deferred", "skipped", "rejected"
 _RANKS = {1: Priority.CRITICAL, 2: Priority.HIGH, 3: Priority.MEDIUM}
 
 
+def as_record(value: object) -> Record:
+    """Returns an object of a JSON file, or an empty one for any other value."""
+    return cast("Record", value) if isinstance(value, dict) else {}
+
+
+def as_list(value: object) -> Sequence[object]:
+    """Returns a list of a JSON file, or an empty one for any other value."""
+    return cast("list[object]", value) if isinstance(value, list) else []
+
+
 def is_record(value: object) -> bool:
     """Tells whether a value of a JSON file looks like a task: an object with something like a title."""
-    return isinstance(value, dict) and any(isinstance(cast("Record", value).get(key), str) for key in _TITLE)
+    return any(isinstance(as_record(value).get(key), str) for key in _TITLE)
 
 
 def are_records(value: object) -> bool:
     """Tells whether a value is a list of tasks, with at least one."""
-    return (
-        isinstance(value, list) and bool(value) and all(is_record(one) for one in cast("list[object]", value))
-    )
+    return bool(as_list(value)) and all(is_record(one) for one in as_list(value))
 
 
 def task_from(
@@ -57,9 +65,9 @@ def task_from(
         type=facts.task_type(str(record.get("type", ""))),
         status=_status(record),
         depends_on=tuple(TaskId(_identifier(need)) for key in _NEEDS for need in _list(record.get(key))),
-        files_to_create=tuple((*create, *_strings(record.get("files_to_create")))),
-        files_to_modify=tuple((*modify, *_strings(record.get("files_to_modify")))),
-        test_files=tuple((*tests, *_strings(record.get("test_files")))),
+        files_to_create=(*create, *_strings(record.get("files_to_create"))),
+        files_to_modify=(*modify, *_strings(record.get("files_to_modify"))),
+        test_files=(*tests, *_strings(record.get("test_files"))),
         acceptance_criteria=tuple(text for key in _CRITERIA for text in _strings(record.get(key))),
         user_story=str(record.get("userStory") or record.get("user_story") or ""),
         milestone=str(record["milestone"]) if record.get("milestone") else None,
@@ -70,13 +78,19 @@ def task_from(
     )
 
 
+def tasks_from(records: Sequence[object], lines: Sequence[tuple[int, int]]) -> tuple[Task, ...]:
+    """Makes tasks of a list of records and the lines they stand at."""
+    numbered = enumerate(zip(records, lines, strict=True), start=1)
+    return tuple(task_from(as_record(record), number, lines=where) for number, (record, where) in numbered)
+
+
 def locate(text: str, key: str | None, records: Sequence[object]) -> list[tuple[int, int]]:
     """Finds the lines of every record of a list in the text of its JSON file."""
     decoder = json.JSONDecoder()
     position = 0
     while (position := text.find("[" if key is None else f'"{key}"', position)) >= 0:
         position = text.find("[", position) + 1
-        spans = list(_spans(decoder, text, position, len(records))) if position else []
+        spans = list(_spans(text, position, len(records))) if position else []
         if len(spans) == len(records) and decoder.raw_decode(text, spans[0][0])[0] == records[0]:
             return _line_ranges(text, spans)
         if not position:
@@ -84,7 +98,8 @@ def locate(text: str, key: str | None, records: Sequence[object]) -> list[tuple[
     return [(1, 1)] * len(records)
 
 
-def _spans(decoder: json.JSONDecoder, text: str, position: int, count: int) -> Iterable[tuple[int, int]]:
+def _spans(text: str, position: int, count: int) -> Iterable[tuple[int, int]]:
+    decoder = json.JSONDecoder()
     for _ in range(count):
         while position < len(text) and text[position] in " \t\r\n,":
             position += 1
@@ -112,17 +127,15 @@ def _identifier(value: object) -> str:
 
 
 def _list(value: object) -> Sequence[object]:
-    if isinstance(value, list):
-        return [one for one in cast("list[object]", value) if isinstance(one, str | int | float)]
-    return facts.references(value) if isinstance(value, str) else []
+    if isinstance(value, str):
+        return facts.references(value)
+    return [one for one in as_list(value) if isinstance(one, str | int | float)]
 
 
 def _strings(value: object) -> Sequence[str]:
     if isinstance(value, str):
         return [line.strip(" -*\t") for line in value.splitlines() if line.strip(" -*\t")]
-    if isinstance(value, list):
-        return [one.strip() for one in cast("list[object]", value) if isinstance(one, str) and one.strip()]
-    return []
+    return [one.strip() for one in as_list(value) if isinstance(one, str) and one.strip()]
 
 
 def _status(record: Record) -> TaskStatus:
@@ -144,20 +157,16 @@ def _section(record: Record, title: str) -> str:
     criteria = [text for key in _CRITERIA for text in _strings(record.get(key))]
     if criteria:
         parts.append("## Acceptance criteria\n\n" + "\n".join(f"- {text}" for text in criteria))
-    steps = [_step(one) for key in _STEPS for one in _items(record.get(key))]
+    steps = [_step(one) for key in _STEPS for one in as_list(record.get(key))]
     if steps:
         parts.append("## Steps\n\n" + "\n".join(steps))
     return "\n\n".join(parts) + "\n"
 
 
-def _items(value: object) -> Sequence[object]:
-    return cast("list[object]", value) if isinstance(value, list) else []
-
-
 def _step(value: object) -> str:
-    if not isinstance(value, dict):
+    record = as_record(value)
+    if not record:
         return f"- {value}"
-    record = cast("Record", value)
     title = next((text for key in _TITLE if isinstance(text := record.get(key), str)), "")
     mark = "x" if _status(record) is TaskStatus.COMPLETED else " "
     texts = [

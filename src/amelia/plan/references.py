@@ -18,7 +18,7 @@ Counted = tuple[str, int]
 _WRAPPING = " \t\r\n`'\"*_[](){}<>.,;"
 _LONGEST = 200  # longer texts are no references, and the expressions below need not be linear
 _NOTHING = re.compile(
-    r"(?:none|nothing|nil|null|n/?a)(?:\s*[(:;,–—-].*)?|no dependenc(?:y|ies)\b.*|[-–—\s]*", re.DOTALL
+    r"(?:none|nothing|nil|null|n/?a)(?:\s*[(:;,].*|\s+[–—-].*)?|no dependenc(?:y|ies)\b.*|[-–—\s]*", re.DOTALL
 )
 _NOUN = re.compile(r"\A(?:(?:sub-?tasks?|tasks?|steps?|stor(?:y|ies)|items?|issues?)\b[\s#:_.-]*|#+)")
 _ZEROS = re.compile(r"(?<![\d.])0+(?=\d)")
@@ -75,7 +75,7 @@ def _indexed(tasks: Sequence[Task]) -> _Index:
         for table, name in zip(tables, names, strict=True):
             table[name] = task.id if table.get(name, task.id) == task.id else None
         label = label if task.phase is None else task.phase.strip(_WRAPPING).lower()
-        for name in {label, _phase_key(label)}:
+        for name in {label, _phase_key(label)} - {""}:
             phases.setdefault(name, []).append(task.id)
         if found := _count(task.id):
             counted.setdefault(found[0], []).append((found[1], task.id))

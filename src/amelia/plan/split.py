@@ -137,8 +137,8 @@ def _chained(task: Task, pieces: Sequence[Task], taken: AbstractSet[TaskId]) -> 
 
 
 def _suffixes() -> Iterator[str]:
-    for length in count(1):
-        yield from map("".join, product(ascii_lowercase, repeat=length))
+    """Counts in letters: a to z, aa, ab and so on."""
+    return ("".join(letters) for length in count(1) for letters in product(ascii_lowercase, repeat=length))
 
 
 def _cut_until_easy(task: Task, limits: SizeLimits) -> list[Task]:

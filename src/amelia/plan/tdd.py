@@ -12,7 +12,7 @@ from amelia.model.errors import TDDViolationError
 from amelia.model.plan import Task, TaskId, TaskType
 from amelia.model.settings import TddRule
 from amelia.plan.digraph import dependants, in_order
-from amelia.plan.graph import DONE, dependency_graph
+from amelia.plan.graph import DONE, Edges, dependency_graph
 from amelia.plan.paths import stem_words
 
 _HINT = (
@@ -39,7 +39,7 @@ def has_test_dependency(task: Task, by_id: Mapping[TaskId, Task]) -> bool:
 
 def validate_tdd_ordering(tasks: Sequence[Task]) -> None:
     """Raises on the first implementation that no test precedes and no waiver excuses."""
-    for task in _violations(tasks):
+    for task in _violations(tasks, dependency_graph(tasks)):
         raise TDDViolationError(_message(task), hint=_HINT)
 
 
@@ -47,14 +47,15 @@ def tdd_diagnostics(tasks: Sequence[Task], rule: TddRule) -> list[Diagnostic]:
     """Returns what the rule says of the tasks: violations, waivers, and tests that fit nothing."""
     if rule is TddRule.OFF or all(task.type is not TaskType.IMPL for task in tasks):
         return []
+    graph = dependency_graph(tasks)
     judge = error if rule is TddRule.STRICT else warning
-    found = [judge("tdd-violation", _message(t), line=t.line, hint=_HINT) for t in _violations(tasks)]
+    found = [judge("tdd-violation", _message(t), line=t.line, hint=_HINT) for t in _violations(tasks, graph)]
     found.extend(
         info("tdd-waiver", f"Task '{t.id}' needs no test before it: {t.waiver}", line=t.line)
         for t in tasks
         if t.type is TaskType.IMPL and t.waiver is not None and t.status not in DONE
     )
-    return [*found, *_unrelated(tasks)]
+    return [*found, *_unrelated(tasks, graph)]
 
 
 def _message(task: Task) -> str:
@@ -65,9 +66,8 @@ def _must_have_tests(tasks: Sequence[Task]) -> Iterator[Task]:
     return (t for t in tasks if t.type is TaskType.IMPL and t.waiver is None and t.status not in DONE)
 
 
-def _violations(tasks: Sequence[Task]) -> Iterator[Task]:
+def _violations(tasks: Sequence[Task], graph: Edges) -> Iterator[Task]:
     """Goes from the tests to everything behind them; the implementations it never meets have none."""
-    graph = dependency_graph(tasks)
     turned = dependants(graph)
     behind: set[TaskId] = set()
     waiting = [task.id for task in tasks if task.type is TaskType.TEST]
@@ -78,7 +78,7 @@ def _violations(tasks: Sequence[Task]) -> Iterator[Task]:
     return (task for task in _must_have_tests(tasks) if task.id not in behind)
 
 
-def _unrelated(tasks: Sequence[Task]) -> Iterator[Diagnostic]:
+def _unrelated(tasks: Sequence[Task], graph: Edges) -> Iterator[Diagnostic]:
     """Warns of implementations none of whose tests shares a word of a file name with them.
 
     A test that declares no files may be about anything, so it silences the warning. The words that tests
@@ -90,7 +90,6 @@ def _unrelated(tasks: Sequence[Task]) -> Iterator[Diagnostic]:
         if task.type is TaskType.TEST:
             about[task.id] = sum(1 << bits.setdefault(word, len(bits) + 1) for word in _stems(task)) or 1
     inherited: dict[TaskId, int] = {}
-    graph = dependency_graph(tasks)
     for node in in_order(graph):
         known = 0
         for need in graph[node]:

@@ -6,6 +6,7 @@ in no unit, and nothing waits for them; a phase keeps its number. The graph of t
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import assert_never
 
 from amelia.model.diagnostics import Diagnostic
 from amelia.model.plan import Mode, Plan, Priority, Task, TaskId, Unit, UnitId
@@ -17,6 +18,7 @@ from amelia.plan.split import shortened, split_all
 
 _URGENCY = {priority: number for number, priority in enumerate(Priority)}
 _MOST_EDGES = 1024
+_SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,8 @@ def build_units(mode: Mode, plan: Plan, *, settings: PlanSettings) -> Built:
             return Built(() if problems else _phase_units(phases), plan.tasks, tuple(problems))
         case Mode.LIFECYCLE:
             return _lifecycle(plan.tasks, settings)
+        case _:
+            assert_never(mode)
 
 
 def _open(tasks: Iterable[Task]) -> tuple[Task, ...]:
@@ -86,7 +90,8 @@ def _ids(tasks: Iterable[Task]) -> tuple[TaskId, ...]:
 
 def _whole(plan: Plan) -> Unit:
     pieces = _open(plan.tasks)
-    return Unit(UnitId("plan"), shortened(plan.goal or "The whole plan"), _ids(pieces), (), 1, pieces)
+    title = plan.goal or ", ".join(task.title for task in pieces[:_SHOWN]) or "The whole plan"
+    return Unit(UnitId("plan"), shortened(title), _ids(pieces), (), 1, pieces)
 
 
 def _one_by_one(tasks: Sequence[Task]) -> tuple[Unit, ...]:
@@ -99,14 +104,13 @@ def _one_by_one(tasks: Sequence[Task]) -> tuple[Unit, ...]:
 
 def _phase_units(phases: Sequence[Phase]) -> tuple[Unit, ...]:
     needs = _open_phases(phases)
-    group = levels_of(needs)
     units: list[Unit] = []
-    for index in in_order(needs):
+    for index, group in levels_of(needs).items():
         phase = phases[index - 1]
         pieces = _open(phase.tasks)
-        title = shortened(phase.label or ", ".join(task.title for task in pieces))
+        title = shortened(phase.label or ", ".join(task.title for task in pieces[:_SHOWN]))
         before = tuple(UnitId(f"phase-{need}") for need in needs[index])
-        units.append(Unit(UnitId(f"phase-{index}"), title, _ids(pieces), before, group[index], pieces))
+        units.append(Unit(UnitId(f"phase-{index}"), title, _ids(pieces), before, group, pieces))
     return tuple(units)
 
 

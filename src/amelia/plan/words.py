@@ -13,7 +13,7 @@ TASKS = frozenset(
     कार्य টাস্ক কাজ ਕੰਮ કાર્ય పని பணி ಕಾರ್ಯ ടാസ്ക്
     مهمة المهمة وظیفه وظيفة کام tugas gawain kazi งาน misi משימה
     """.split()
-) | frozenset({"nhiệm vụ", "công việc", "work item", "to-do"})
+) | frozenset({"nhiệm vụ", "công việc", "work item", "to-do", "task group"})
 
 SUBTASKS = frozenset(
     """
@@ -32,17 +32,18 @@ STEPS = frozenset(
 PHASES = frozenset(
     """
     phase stage wave sprint iteration part batch track stream section group block chunk round week day epic
-    fase etapa estágio parte fáze faza abschnitt teil этап фаза спринт часть неделя день część aşama φάση fázis osa del giai
+    fase etapa estágio parte fáze faza abschnitt teil этап фаза спринт часть неделя день część aşama φάση
+    fázis osa del giai
     阶段 階段 フェーズ 段階 페이즈 चरण مرحلة المرحلة مرحله ระยะ tahap
     """.split()
-) | frozenset({"giai đoạn", "task group", "work package", "user story"})
+) | frozenset({"giai đoạn", "work package", "user story"})
 
 MILESTONES = frozenset(
     "milestone meilenstein hito marco jalon веха kilometre 里程碑 マイルストーン 마일스톤".split()
 )
 
 STORIES = frozenset(
-    "story epic feature issue pr change slice increment deliverable item fix bug".split()
+    "story feature issue pr change slice increment deliverable item fix bug".split()
 ) | frozenset({"user story", "pull request", "change request", "action item"})
 
 # A heading "Task 3 Context" speaks about task 3; it is not task 3 a second time.
@@ -50,7 +51,8 @@ MENTIONS = frozenset(
     """
     context overview summary notes note details detail background status results result review report
     completion complete completed checklist deliverables dependencies requirements acceptance verification
-    rationale history recap outcome outcomes findings discussion references appendix brief prompt
+    success goals timeline rationale history recap outcome outcomes findings discussion references
+    appendix brief prompt
     description breakdown list index table map graph order sequence matrix template format structure
     概述 概览 总结 背景 说明 概要 まとめ 背景 개요 요약
     """.split()
@@ -60,9 +62,10 @@ MENTIONS = frozenset(
 CHAPTERS = frozenset(
     """
     overview introduction background context goal goals objective objectives scope motivation problem summary
-    architecture design requirements assumptions constraints risks risk glossary references appendix conclusion
-    notes testing verification validation timeline schedule metrics success dependencies prerequisites
-    decisions questions stakeholders deliverables resources rollout rollback deployment monitoring
+    architecture design requirements assumptions constraints risks risk glossary references appendix
+    conclusion
+    notes timeline schedule metrics success dependencies prerequisites
+    decisions questions stakeholders deliverables resources rollback
     purpose approach solution analysis findings recommendations status current existing
     non-goals executive table contents changelog history faq
     """.split()
@@ -74,7 +77,7 @@ ASIDES = frozenset(
     summary overview notes note verification validation checklist acceptance criteria success prerequisites
     dependencies references risks questions appendix glossary testing rollback review self-review decisions
     legend definition metrics changelog history background context goals requirements progress
-    done
+    done quick quickstart installation usage
     """.split()
 )
 
@@ -84,7 +87,24 @@ DEFERRED = frozenset("future deferred backlog later postponed parking someday ou
 # Sections that hold work that is finished.
 FINISHED = frozenset("completed finished done archive archived 已完成 完了 завершено".split())
 
-OPTIONAL = frozenset("optional opcional facultatif optionnel 可选 任意 선택 опционально".split())
+# What the boxes of a legend say.
+STATES = frozenset(
+    {
+        *(
+            "pending",
+            "todo",
+            "to do",
+            "open",
+            "not started",
+            "in progress",
+            "doing",
+            "wip",
+            "done",
+            "completed",
+        ),
+        *("complete", "blocked", "skipped", "cancelled", "deferred", "optional", "finished", "partial"),
+    }
+)
 
 NOTHING = frozenset(
     """
@@ -95,19 +115,21 @@ NOTHING = frozenset(
 # What authors call the fields of a task, by the name the reader gives them.
 FIELDS = {
     "type": "type|kind|task type|类型|тип|tipo",
-    "needs": "depends on|depends|depends_on|dependencies|dependency|blocked by|prerequisites|prerequisite|requires|after"
+    "needs": "depends on|depends|depends_on|dependencies|dependency|blocked by"
     "|依赖|依賴|前置任务|依存|依存関係|의존성|зависимости|зависит от|depende de|dependencias|dependências|dépendances"
     "|dépend de|abhängigkeiten|hängt ab von|abhängig von",
+    "after": "prerequisites|prerequisite|requires|after",
     "phase": "phase",
-    "files": "files|file|files to change|files touched|files affected|affected files|files_touched|files_modified"
-    "|target files|文件|ファイル|파일|файлы|файл|archivos|arquivos|fichiers|dateien",
-    "create": "create|creates|created|new|new file|new files|files to create|files_to_create|files created|crear|criar"
-    "|créer|erstellen|создать|创建|新建|新規|新規作成|作成|생성",
-    "modify": "modify|modifies|modified|edit|update|delete|remove|change|files to modify|files_to_modify|files modified"
-    "|modified files|modificar|modifier|ändern|изменить|修改|変更|修正|수정|删除",
+    "files": "files|file|files to change|files touched|files affected|affected files|files_touched"
+    "|files_modified|target files|文件|ファイル|파일|файлы|файл|archivos|arquivos|fichiers|dateien",
+    "create": "create|creates|created|new|new file|new files|files to create|files_to_create"
+    "|files created|crear|criar|créer|erstellen|создать|创建|新建|新規|新規作成|作成|생성",
+    "modify": "modify|modifies|modified|edit|update|delete|remove|change|files to modify"
+    "|files_to_modify|files modified|modified files"
+    "|modificar|modifier|ändern|изменить|修改|変更|修正|수정|删除",
     "test": "test|tests|test files|test_files|test file|测试|テスト|테스트",
-    "criteria": "acceptance criteria|acceptance|criteria|success criteria|definition of done|done when|验收标准"
-    "|受け入れ基準|受入基準|완료 조건|критерии приёмки|критерии приемки|criterios de aceptación"
+    "criteria": "acceptance criteria|acceptance|criteria|success criteria|definition of done|done when"
+    "|验收标准|受け入れ基準|受入基準|완료 조건|критерии приёмки|критерии приемки|criterios de aceptación"
     "|critérios de aceitação|critères d'acceptation|akzeptanzkriterien",
     "story": "user story|story",
     "priority": "priority|优先级|優先度|우선순위|приоритет|prioridad|prioridade|priorité|priorität",
@@ -125,7 +147,8 @@ TYPES = {
 }
 
 PRIORITIES = {
-    "critical": "critical p0 blocker urgent highest критично критический 紧急 緊急 crítica crítico kritisch critique",
+    "critical": "critical p0 blocker urgent highest критично критический 紧急 緊急 crítica crítico"
+    " kritisch critique",
     "high": "high p1 must высокий высокая 高 高い 높음 alta alto haute hoch",
     "medium": "medium normal p2 should средний средняя 中 보통 media média moyenne mittel",
     "low": "low p3 p4 could nice низкий низкая 低 낮음 baixa baja basse niedrig",

@@ -17,8 +17,13 @@ def worded(outline: Outline) -> Sequence[Place]:
 
 
 def coded(outline: Outline) -> Sequence[Place]:
-    """Finds bold paragraphs that start with an id or a number."""
-    return _find(outline, frozenset({Kind.CODE})) or _find(outline, frozenset({Kind.NUMBER}))
+    """Finds bold paragraphs that start with an id of letters and digits."""
+    return _find(outline, frozenset({Kind.CODE}))
+
+
+def numbered(outline: Outline) -> Sequence[Place]:
+    """Finds bold paragraphs that start with a number."""
+    return _find(outline, frozenset({Kind.NUMBER}))
 
 
 def _find(outline: Outline, kinds: frozenset[Kind]) -> Sequence[Place]:

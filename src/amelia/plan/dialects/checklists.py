@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from amelia.plan import words
 from amelia.plan.assemble import Place
 from amelia.plan.labels import Kind, Label, clean_title, read_label
 from amelia.plan.markdown import Item
@@ -28,7 +29,18 @@ def labelled(outline: Outline) -> Sequence[Place]:
     items = _outermost(outline, _is_criteria)
     labels = [_label(item) for item in items]
     found = [_place(item, label) for item, label in zip(items, labels, strict=True) if label is not None]
-    return _without_groups(outline, found) if found and len(found) * 2 >= len(items) else ()
+    strong = sum(label is not None and label.kind is not Kind.NUMBER for label in labels)
+    if strong * 2 >= len(found) > 0:
+        return _without_groups(outline, found)
+    if len(found) * 2 < len(items):
+        return ()
+    beside = {item.line for item in _outermost(outline, _is_beside)}
+    every = [
+        _place(item, label)
+        for item, label in zip(items, labels, strict=True)
+        if label is not None or (item.line in beside and item.box is not None)
+    ]
+    return _without_groups(outline, every)
 
 
 def plain(outline: Outline) -> Sequence[Place]:
@@ -45,6 +57,8 @@ def _outermost(outline: Outline, beside: Callable[[Entry], bool]) -> list[Item]:
         if item.box is None or item.line <= end or not item.text.strip():
             continue
         end = item.end_line
+        if clean_title(item.text).casefold() in words.STATES:
+            continue
         if not any(first <= item.line <= last for first, last in asides):
             items.append(item)
     return items

@@ -1,9 +1,14 @@
-"""GSD's `PLAN.md`: `<task type="auto"><name>…</name><files>…</files><action>…</action></task>`."""
+"""GSD's `PLAN.md`: `<task type="auto"><name>…</name><files>…</files><action>…</action></task>`.
+
+The tags are found by their names, since what stands between them is seldom well-formed XML.
+"""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
-from amelia.model.diagnostics import info
+from amelia.model.diagnostics import Diagnostic, info
 from amelia.model.plan import Task, TaskId
 from amelia.plan import facts
 from amelia.plan.labels import read_label
@@ -11,74 +16,75 @@ from amelia.plan.markdown import Document
 from amelia.plan.reading import Reading
 
 _OPEN = re.compile(r"^[ \t]*<task(?P<attributes>(?:\s[^>\n]*)?)>", re.MULTILINE)
-_CLOSE = re.compile(r"^.*</task>", re.MULTILINE)
+_CLOSE = re.compile(r"</task>")
 _ATTRIBUTE = re.compile(r"([\w:-]+)\s*=\s*[\"']([^\"']*)[\"']")
 _ITEM = re.compile(r"^\s*[-*]\s+(.*\S)", re.MULTILINE)
+_LIST = re.compile(r"[,\n]")
 _TAGS = ("name", "files", "done", "acceptance_criteria", "what-built", "depends_on", "depends")
 _TAG = {tag: re.compile(rf"<{tag}>\s*(.*?)\s*</{tag}>", re.DOTALL) for tag in _TAGS}
 
 
-def read(document: Document, *, hidden: Sequence[tuple[int, int]], goal: str) -> Reading | None:
+def read(
+    document: Document, *, hidden: Sequence[tuple[int, int]], front: Mapping[str, Any]
+) -> Reading | None:
     """Reads the XML tasks of a document, or returns None if it has none; `hidden` lines are code."""
     shown = list(document.lines)
     for first, last in hidden:
         shown[first - 1 : last] = ["\n"] * (last - first + 1)
-    text = "".join(shown)
-    tasks: list[Task] = []
-    checkpoints: list[str] = []
-    for opened in _OPEN.finditer(text):
-        closed = _CLOSE.search(text, opened.end())
-        following = _OPEN.search(text, opened.end())
-        end = min(closed.end() if closed else len(text), following.start() if following else len(text))
-        line = text.count("\n", 0, opened.start()) + 1
-        last = document.last_text_line(
-            line, line + text.count("\n", opened.start(), max(opened.start(), end - 1))
-        )
-        attributes = dict(_ATTRIBUTE.findall(opened["attributes"]))
-        task = _task(
-            text[opened.end() : end], attributes, len(tasks) + 1, (line, last, document.slice(line, last))
-        )
-        tasks.append(task)
-        if attributes.get("type", "").startswith("checkpoint"):
-            checkpoints.append(task.id)
-    if not tasks:
+    found = list(_elements("".join(shown)))
+    if not found:
         return None
-    notes = ()
-    if checkpoints:
-        message = f"{len(checkpoints)} of the {len(tasks)} tasks are checkpoints for a person: {', '.join(checkpoints)}"
-        notes = (
-            info("human-checkpoint", message, hint="they are read as tasks; a person has to look at them"),
-        )
-    return Reading("gsd", tuple(tasks), goal, notes)
+    tasks: list[Task] = []
+    for number, (line, end_line, attributes, body) in enumerate(found, start=1):
+        last = document.last_text_line(line, end_line)
+        task = _task(body, attributes, number)
+        tasks.append(replace(task, line=line, end_line=last, section=document.slice(line, last)))
+    checkpoints = [
+        task.id
+        for task, (_, _, attributes, _) in zip(tasks, found, strict=True)
+        if attributes.get("type", "").startswith("checkpoint")
+    ]
+    goal = " ".join(str(front[key]) for key in ("phase", "plan") if key in front)
+    return Reading("gsd", tuple(tasks), goal, _note(checkpoints, len(tasks)))
 
 
-def _task(body: str, attributes: dict[str, str], number: int, where: tuple[int, int, str]) -> Task:
+def _elements(text: str) -> Iterator[tuple[int, int, dict[str, str], str]]:
+    """Yields the lines, attributes and body of every task element."""
+    opened = list(_OPEN.finditer(text))
+    for index, match in enumerate(opened):
+        limit = opened[index + 1].start() if index + 1 < len(opened) else len(text)
+        closed = _CLOSE.search(text, match.end(), limit)
+        end = closed.end() if closed else limit
+        line = text.count("\n", 0, match.start()) + 1
+        end_line = line + text.count("\n", match.start(), end - 1)
+        yield line, end_line, dict(_ATTRIBUTE.findall(match["attributes"])), text[match.end() : end]
+
+
+def _task(body: str, attributes: Mapping[str, str], number: int) -> Task:
     inner = {tag: match[1] for tag, pattern in _TAG.items() if (match := pattern.search(body))}
-    name = " ".join((inner.get("name") or inner.get("what-built") or attributes.get("name") or "").split())
+    name = " ".join((inner.get("name") or inner.get("what-built") or "").split())
     label = read_label(name)
-    named = label is not None and label.word != ""
+    if label is not None and not label.word:  # "2 columns become 3" is a title, not task 2
+        label = None
     create, modify, tests = facts.sort_files(
-        ("files", f"`{path.strip()}`") for path in re.split(r"[,\n]", inner.get("files", ""))
+        ("files", f"`{path.strip()}`") for path in _LIST.split(inner.get("files", ""))
     )
-    criteria = _ITEM.findall(inner.get("acceptance_criteria", "")) or [" ".join(inner["done"].split())] * (
-        "done" in inner
-    )
+    done = [" ".join(inner["done"].split())] if "done" in inner else []
+    needs = inner.get("depends_on") or inner.get("depends") or attributes.get("depends_on", "")
     return Task(
-        id=TaskId(attributes.get("id") or (label.id if label and named else str(number))),
-        title=(label.title if label and named and label.title else name) or f"Task {number}",
-        line=where[0],
-        end_line=where[1],
-        section=where[2],
-        depends_on=tuple(
-            map(
-                TaskId,
-                facts.references(
-                    inner.get("depends_on") or inner.get("depends") or attributes.get("depends_on", "")
-                ),
-            )
-        ),
+        id=TaskId(attributes.get("id") or (label.id if label else str(number))),
+        title=(label.title if label and label.title else name) or f"Task {number}",
+        depends_on=tuple(map(TaskId, facts.references(needs))),
         files_to_create=tuple(create),
         files_to_modify=tuple(modify),
         test_files=tuple(tests),
-        acceptance_criteria=tuple(criteria),
+        acceptance_criteria=tuple(_ITEM.findall(inner.get("acceptance_criteria", "")) or done),
     )
+
+
+def _note(checkpoints: Sequence[str], total: int) -> tuple[Diagnostic, ...]:
+    if not checkpoints:
+        return ()
+    listed = ", ".join(checkpoints)
+    message = f"{len(checkpoints)} of the {total} tasks are checkpoints for a person: {listed}"
+    return (info("human-checkpoint", message, hint="they are read as tasks; a person has to look at them"),)

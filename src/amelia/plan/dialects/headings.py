@@ -32,6 +32,12 @@ def worded(outline: Outline) -> Sequence[Place]:
     return _places(outline, _leaves(outline, _wanted(outline, entries)))
 
 
+def worded_parents(outline: Outline) -> Sequence[Place]:
+    """Finds the outermost headings that call themselves tasks, where such headings are nested."""
+    entries = [entry for entry in outline.entries if entry.kind is Kind.TASK]
+    return _places(outline, _outermost(outline, _without_title(outline, entries)))
+
+
 def boxed(outline: Outline) -> Sequence[Place]:
     """Finds headings with a check box in them."""
     entries = [entry for entry in outline.entries if _BOX.match(entry.heading.text)]
@@ -73,9 +79,24 @@ def named_tasks(outline: Outline) -> Sequence[Place]:
 def numbered(outline: Outline) -> Sequence[Place]:
     """Finds numbered headings that are work, not the chapters of a document."""
     entries = _without_title(outline, [entry for entry in outline.entries if entry.kind is Kind.NUMBER])
-    entries = [entry for entry in entries if not _is_chapter(entry) and not _in_aside(outline, entry)]
+    entries = [
+        entry
+        for entry in entries
+        if not _is_chapter(entry)
+        and not _in_aside(outline, entry)
+        and not any(above.kind is Kind.NUMBER and _is_chapter(above) for above in outline.above(entry))
+    ]
     phased = [entry for entry in entries if any(above.kind in GROUPS for above in outline.above(entry))]
     return _places(outline, _leaves(outline, phased or entries))
+
+
+def described(outline: Outline) -> Sequence[Place]:
+    """Finds numbered headings whose boxes are steps: most of what stands below them is not boxes."""
+    places = numbered(outline)
+    inside = [line for place in places for line in range(place.line + 1, place.end_line + 1)]
+    boxes = {item.line for item in outline.document.items if item.box is not None}
+    text = sum(bool(outline.document.lines[line - 1].strip()) for line in inside)
+    return places if text > 2 * sum(line in boxes for line in inside) else ()
 
 
 def steps(outline: Outline) -> Sequence[Place]:
@@ -88,6 +109,14 @@ def phases(outline: Outline) -> Sequence[Place]:
     """Finds phase and milestone headings, the coarsest units a plan may have."""
     entries = _without_title(outline, [entry for entry in outline.entries if entry.kind in GROUPS])
     return _places(outline, _leaves(outline, entries))
+
+
+def cover_phases(outline: Outline, places: Sequence[Place]) -> bool:
+    """Tells whether places stand in most phases of a plan; a level that only some phases have is no level."""
+    groups = [entry for entry in outline.entries if entry.kind in GROUPS]
+    lines = [place.line for place in places]
+    filled = sum(any(entry.line <= line <= entry.end_line for line in lines) for entry in groups)
+    return len(groups) < 2 or filled * 2 > len(groups)  # noqa: PLR2004 - one phase has no others to agree with
 
 
 def _places(outline: Outline, entries: Iterable[Entry]) -> Sequence[Place]:
@@ -169,7 +198,7 @@ def _in_aside(outline: Outline, entry: Entry) -> bool:
     return any(
         is_aside(above.heading.text)
         for above in outline.above(entry)
-        if above.level > 1 and above.kind not in GROUPS
+        if above.level > 1 and above.label is None
     )
 
 

@@ -1,0 +1,56 @@
+"""The `amelia` command: a table of commands, each imported only when it is asked for.
+
+Nothing but click is imported here, so that `amelia --help` answers at once.
+"""
+
+import importlib
+from typing import NoReturn, cast
+
+import click
+
+from amelia import __version__
+
+_COMMANDS = {"check": "Read a plan, check it, and show the graph of tasks it is."}
+
+
+class _LazyGroup(click.Group):
+    """A group whose commands are modules beside this one, imported on demand."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in _COMMANDS:
+            return None
+        module = importlib.import_module(f"{__name__}.{cmd_name}")
+        return cast("click.Command", module.command)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+
+@click.group(
+    cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
+@click.version_option(__version__, package_name="amelia-orchestrator", prog_name="amelia")
+def group() -> None:
+    """Amelia executes a development plan with coding agents.
+
+    Every task runs in a fresh session and its own git worktree, is proved by tests, reviewed, and landed as
+    one commit.
+    """
+
+
+def main() -> NoReturn:
+    """Runs the command line and ends the process."""
+    from amelia.model.errors import AmeliaError  # noqa: PLC0415 - not needed for --help
+
+    try:
+        group.main(prog_name="amelia")
+    except AmeliaError as problem:
+        click.secho(f"error: {problem}", fg="red", err=True)
+        if problem.hint:
+            click.echo(f"  hint: {problem.hint}", err=True)
+        raise SystemExit(problem.exit_code) from None
+    raise SystemExit(0)

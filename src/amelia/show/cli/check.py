@@ -1,0 +1,70 @@
+"""`amelia check PLAN`: what a plan is made of, and what is wrong with it, before anything is spent."""
+
+import gc
+import sys
+from difflib import get_close_matches
+from pathlib import Path
+from typing import BinaryIO
+
+import click
+
+from amelia.app import check_plan
+from amelia.model.plan import Mode
+from amelia.plan.compile import CompiledPlan
+from amelia.show.cli.diagram import draw_dot, draw_mermaid
+from amelia.show.cli.tree import draw_plan
+from amelia.show.json import plan_json
+
+_DRAWINGS = {"mermaid": draw_mermaid, "dot": draw_dot}
+
+
+@click.command("check")
+@click.argument("plan", type=click.File("rb"))
+@click.option(
+    "--mode",
+    type=click.Choice(["auto", *Mode]),
+    default="auto",
+    show_default=True,
+    help="How the plan is cut into units of work.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+@click.option("--section", metavar="ID", help="Print the exact text of one task.")
+@click.option("--graph", type=click.Choice(list(_DRAWINGS)), help="Print the graph of units as a diagram.")
+def command(*, plan: BinaryIO, mode: str, as_json: bool, section: str | None, graph: str | None) -> None:
+    """Read PLAN (a file, or - for standard input), check it, and show the graph of tasks it is.
+
+    Understands task headings, check lists (spec-kit, Kiro, OpenSpec, BMAD), bold tasks, tables, task-master's
+    tasks.json, prd.json, GSD and Cursor plans, and Amelia's own format.
+
+    Exits 0 when the plan can run, 5 when it cannot, 2 on wrong usage.
+    """
+    if sum([as_json, section is not None, graph is not None]) > 1:
+        raise click.UsageError("--json, --section and --graph exclude each other")
+    gc.disable()  # one plan, then the process ends: collecting cycles only costs time
+    name = "standard input" if plan.name in {"-", "<stdin>"} else plan.name
+    compiled = check_plan(plan.read(), directory=Path.cwd(), mode=None if mode == "auto" else Mode(mode))
+    if section is not None:
+        _print_section(compiled, section)
+    elif graph is not None:
+        click.echo(_DRAWINGS[graph](compiled), nl=False)
+    elif as_json:
+        click.echo(plan_json(compiled))
+    else:
+        draw_plan(compiled, name=name)
+    raise SystemExit(0 if compiled.can_run else 5)
+
+
+def _print_section(compiled: CompiledPlan, wanted: str) -> None:
+    ids = {task.id.casefold(): task for task in compiled.plan.tasks}
+    task = ids.get(wanted.casefold())
+    if task is None:
+        near = get_close_matches(wanted, [found.id for found in compiled.plan.tasks], n=1)
+        known = (
+            f"did you mean {near[0]}?"
+            if near
+            else f"the plan has {len(ids)} tasks, {', '.join(list(ids)[:8])}"
+        )
+        raise click.BadParameter(f"no task {wanted!r}: {known}", param_hint="--section")
+    sys.stdout.buffer.write(task.section.encode(errors="replace"))
+    sys.stdout.flush()
+    raise SystemExit(0)

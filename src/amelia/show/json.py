@@ -1,0 +1,106 @@
+"""A compiled plan as JSON, for machines."""
+
+import json
+from typing import Any
+
+from amelia.model.plan import Complexity, Task, Unit
+from amelia.plan.compile import CompiledPlan
+
+
+def plan_json(compiled: CompiledPlan) -> str:
+    """Writes a compiled plan as one JSON object."""
+    plan = compiled.plan
+    return json.dumps(
+        {
+            "format": plan.format,
+            "hash": plan.hash,
+            "goal": plan.goal,
+            "mode": compiled.mode,
+            "mode_reason": compiled.mode_reason,
+            "tasks": [_task(task) for task in plan.tasks],
+            "units": [_unit(unit) for unit in compiled.units],
+            "milestones": [
+                {
+                    "id": milestone.id,
+                    "name": milestone.name,
+                    "description": milestone.description,
+                    "task_ids": milestone.task_ids,
+                    "status": milestone.status,
+                }
+                for milestone in compiled.milestones
+            ],
+            "diagnostics": [
+                {
+                    "severity": found.severity,
+                    "code": found.code,
+                    "message": found.message,
+                    "line": found.line,
+                    "hint": found.hint,
+                }
+                for found in compiled.diagnostics
+            ],
+        },
+        ensure_ascii=False,
+        indent=2,
+    )
+
+
+def _task(task: Task) -> dict[str, Any]:
+    return {
+        "id": task.id,
+        "title": task.title,
+        "type": task.type,
+        "status": task.status,
+        "line": task.line,
+        "end_line": task.end_line,
+        "depends_on": task.depends_on,
+        **_scope(task),
+        "user_story": task.user_story,
+        "milestone": task.milestone,
+        "priority": task.priority,
+        "phase": task.phase,
+        "parallel": task.parallel,
+        "complexity": _complexity(task.complexity),
+    }
+
+
+def _scope(task: Task) -> dict[str, Any]:
+    return {
+        "files_to_create": task.files_to_create,
+        "files_to_modify": task.files_to_modify,
+        "test_files": task.test_files,
+        "acceptance_criteria": task.acceptance_criteria,
+    }
+
+
+def _complexity(complexity: Complexity) -> dict[str, Any]:
+    return {
+        "total": round(complexity.total, 2),
+        "level": complexity.level,
+        "action": complexity.level.action,
+        "file_scope": round(complexity.file_scope, 2),
+        "cross_file_deps": round(complexity.cross_file_deps, 2),
+        "semantic_complexity": round(complexity.semantic_complexity, 2),
+        "requirement_uncertainty": round(complexity.requirement_uncertainty, 2),
+        "token_penalty": round(complexity.token_penalty, 2),
+    }
+
+
+def _unit(unit: Unit) -> dict[str, Any]:
+    return {
+        "id": unit.id,
+        "title": unit.title,
+        "tasks": unit.tasks,
+        "depends_on": unit.depends_on,
+        "group": unit.group,
+        "pieces": [
+            {
+                "id": piece.id,
+                "title": piece.title,
+                **_scope(piece),
+                "complexity": _complexity(piece.complexity),
+            }
+            for piece in unit.pieces
+            if piece.id not in unit.tasks
+        ],
+    }
