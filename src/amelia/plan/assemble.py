@@ -4,13 +4,14 @@ Every Markdown dialect only finds the places; what is the same for all of them i
 """
 
 from bisect import bisect_left, bisect_right
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from amelia.model.diagnostics import Diagnostic, info
+from amelia.model.diagnostics import Diagnostic, error, info
 from amelia.model.plan import Task, TaskId, TaskStatus
+from amelia.plan.labels import clean_title
+from amelia.plan.markdown import Document
 from amelia.plan.outline import Outline
 from amelia.plan.reading import Reading
 
@@ -28,6 +29,7 @@ class Place:
     parallel: bool = False
     boxes_are_steps: bool = True
     needs: tuple[str, ...] = ()
+    separated: bool = True
 
 
 def assemble(
@@ -35,7 +37,8 @@ def assemble(
 ) -> Reading:
     """Turns places into a reading, in document order."""
     document = outline.document
-    places = _distinct(outline, places)
+    dropped = {place.id: place for place in places if place.dropped}
+    places = _distinct(outline, [place for place in places if not place.dropped])
     groups = list(outline.groups())
     group_lines = [line for line, _, _ in groups]
     boxes = [item for item in document.items if item.box is not None]
@@ -56,7 +59,7 @@ def assemble(
         tasks.append(
             Task(
                 id=TaskId(task_id),
-                title=place.title,
+                title=place.title or _title(document, place.line, end_line),
                 line=place.line,
                 end_line=end_line,
                 section=document.slice(place.line, end_line),
@@ -64,34 +67,51 @@ def assemble(
                 **said,
             )
         )
-    tasks, notes = _unique(tasks)
-    tasks = _without_prose(_with_statements(outline, tasks))
-    return Reading(name, tuple(tasks), outline.title, (*diagnostics, *notes))
+    tasks, notes = _unique(outline, tasks)
+    tasks = _without_prose(_with_statements(outline, tasks), dropped=dropped.keys())
+    notes += [_left_out(place) for place in dropped.values()]
+    if not tasks:
+        notes.append(error("nothing-to-do", "every task is struck through or marked as deferred", line=1))
+    goal = outline.goal(places[0].line if places else 1)
+    return Reading(name, tuple(tasks), goal, (*diagnostics, *notes))
 
 
 def _distinct(outline: Outline, places: Sequence[Place]) -> Sequence[Place]:
-    """Drops the poorer mention of a task that two sections name, as an overview and a detailed part do."""
-    best: dict[tuple[str, str], Place] = {}
+    """Drops the poorer mention of a task that two sections name, as an outline and the detailed part do."""
+    half, odd = divmod(len(places), 2)
+    first, second = places[:half], places[half:]
+    if (
+        half > 1
+        and not odd
+        and all(one.id and one.id == two.id for one, two in zip(first, second, strict=True))
+    ):
+        return max(second, first, key=lambda part: sum(place.end_line - place.line for place in part))
+    mentions: dict[str, list[Place]] = {}
     for place in places:
-        key = (place.id, place.title.casefold())
-        other = best.get(key)
-        if other is None or not place.id or place.end_line - place.line > other.end_line - other.line:
-            best[key] = place
-    kept = {id(place) for place in best.values()}
-    homes = {id(place): outline.home(place.line) for place in places}
-    return [
-        place
-        for place in places
-        if id(place) in kept
-        or not place.id
-        or homes[id(place)] == homes[id(best[place.id, place.title.casefold()])]
-    ]
+        mentions.setdefault(place.id, []).append(place)
+    poorer: set[int] = set()
+    for task_id, same in mentions.items():
+        if task_id and len(same) > 1:
+            poorer.update(place.line for place in _poorer(outline, same))
+    return [place for place in places if place.line not in poorer]
+
+
+def _poorer(outline: Outline, same: Sequence[Place]) -> Iterator[Place]:
+    best = max(same, key=lambda place: (place.separated, place.end_line - place.line))
+    for place in same:
+        is_mention = place.title.casefold() == best.title.casefold() or place.separated < best.separated
+        if place is not best and is_mention and outline.home(place.line) != outline.home(best.line):
+            yield place
+
+
+def _title(document: Document, line: int, end_line: int) -> str:
+    """Finds a title for a task whose heading is only an id: the first line of its text, or the heading."""
+    below = (text.strip() for text in document.prose[line:end_line])
+    return clean_title(next((text for text in below if text), document.lines[line - 1].strip("# \r\n")))
 
 
 def _status(place: Place, stated: TaskStatus | None, ticks: Sequence[str | None]) -> TaskStatus:
     """Decides a status: open boxes outrank a tick in the heading, which may be decoration."""
-    if place.dropped:
-        return TaskStatus.SKIPPED
     has_open = any(not (tick or "").strip() for tick in ticks)
     all_done = bool(ticks) and all(tick in {"x", "X"} for tick in ticks)
     if has_open or place.done is False:
@@ -101,44 +121,49 @@ def _status(place: Place, stated: TaskStatus | None, ticks: Sequence[str | None]
     return stated or TaskStatus.PENDING
 
 
-def _unique(tasks: list[Task]) -> tuple[list[Task], list[Diagnostic]]:
+def _unique(outline: Outline, tasks: list[Task]) -> tuple[list[Task], list[Diagnostic]]:
     """Gives tasks whose numbering starts again in every phase ids of their own; other duplicates stay."""
-    counts = Counter(task.id for task in tasks)
-    repeated = {task_id for task_id, count in counts.items() if count > 1}
-    if not repeated:
+    if len({task.id for task in tasks}) == len(tasks):
         return tasks, []
-    phases = list(dict.fromkeys(task.phase for task in tasks))
-    if len({(task.phase, task.id) for task in tasks}) < len(tasks) or len(phases) < 2:  # noqa: PLR2004
+    homes = [task.phase or outline.home(task.line) for task in tasks]
+    own = {(home, task.id) for home, task in zip(homes, tasks, strict=True)}
+    if len(own) < len(tasks):
         return tasks, []
-    number = {phase: index for index, phase in enumerate(phases, start=1)}
-    renamed = [replace(task, id=TaskId(f"p{number[task.phase]}-{task.id}")) for task in tasks]
-    siblings = {(task.phase, task.id) for task in tasks}
+    number = {home: index for index, home in enumerate(dict.fromkeys(homes), start=1)}
+
+    def rename(home: str | int, need: TaskId) -> TaskId:
+        return TaskId(f"p{number[home]}-{need}") if (home, need) in own else need
+
     renamed = [
         replace(
-            new,
-            depends_on=tuple(
-                TaskId(f"p{number[old.phase]}-{need}") if (old.phase, need) in siblings else need
-                for need in old.depends_on
-            ),
+            task, id=rename(home, task.id), depends_on=tuple(rename(home, need) for need in task.depends_on)
         )
-        for old, new in zip(tasks, renamed, strict=True)
+        for home, task in zip(homes, tasks, strict=True)
     ]
-    message = f"task numbers start again in every phase; {len(tasks)} tasks get ids like {renamed[0].id}"
+    message = f"task numbers start again in every part; the {len(tasks)} tasks get ids like {renamed[0].id}"
     return renamed, [
         info("renumbered", message, line=tasks[0].line, hint="number tasks through the whole plan")
     ]
 
 
-def _without_prose(tasks: list[Task]) -> list[Task]:
-    """Drops words behind "depends on" that cannot be ids here, such as the name of a library."""
-    if any(task.id.isalpha() for task in tasks):
-        return tasks
+def _without_prose(tasks: list[Task], *, dropped: Collection[str]) -> list[Task]:
+    """Drops dependencies on tasks that are left out, and words that cannot be ids, as names of libraries."""
+    wordy = any(task.id.isalpha() for task in tasks)
+
+    def is_meant(need: str) -> bool:
+        return (wordy or not need.isalpha()) and need.rsplit(maxsplit=1)[-1] not in dropped
+
     return [
-        replace(task, depends_on=tuple(need for need in task.depends_on if not need.isalpha()))
-        if any(need.isalpha() for need in task.depends_on)
-        else task
+        task
+        if all(map(is_meant, task.depends_on))
+        else replace(task, depends_on=tuple(filter(is_meant, task.depends_on)))
         for task in tasks
     ]
+
+
+def _left_out(place: Place) -> Diagnostic:
+    message = f"{place.id or place.title} is struck through or marked as deferred, and left out"
+    return info("left-out", message, line=place.line, hint="remove the mark to have it carried out")
 
 
 def _with_statements(outline: Outline, tasks: list[Task]) -> list[Task]:

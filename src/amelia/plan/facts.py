@@ -13,6 +13,7 @@ _PRIORITIES = {
 _WORD = re.compile(r"[^\W_]+")
 _TICKED = re.compile(r"`([^`\n]+)`")
 _BARE_PATH = re.compile(r"(?:[\w.@~+\[\]()-]*/)*[\w@~+.\[\]-]*\w\.\w{1,12}\b|(?:[\w.@~+-]+/)+[\w.@~+-]*")
+_ADDRESS = re.compile(r"\w+://\S+")
 _LINES = re.compile(r"(?::L?\d+(?:[-–]L?\d+)?(?:,\s?L?\d+(?:[-–]L?\d+)?)*|#L\d+(?:-L?\d+)?)$")
 _ROLE = re.compile(
     r"\b(?:(?P<create>create|add|new)|(?P<modify>modify|edit|update|change|delete|remove)|(?P<test>tests?))\b",
@@ -33,8 +34,8 @@ _CALLED = "|".join(
     )[::-1]
 )
 # "Task 2 and what it made" names a task, "S3 bucket" and "Python 3.11" do not
-_WORDED = re.compile(rf"[`\[(*\s]*(?P<ref>(?:{_CALLED})s?[\s#:-]*{_RANGE})", re.IGNORECASE)
-_BARE = re.compile(rf"[`\[(#*\s]*(?P<ref>{_RANGE})[`\])*]*\s*(?:$|[(:—–])", re.IGNORECASE)
+_WORDED = re.compile(rf"[`\[(*\"'\s]*(?P<ref>(?:{_CALLED})s?[\s#:-]*{_RANGE})", re.IGNORECASE)
+_BARE = re.compile(rf"[`\[(#*\"'\s]*(?P<ref>{_RANGE})[`\])*\"']*\s*(?:$|[(:—–])", re.IGNORECASE)
 _TOKEN = re.compile(r"[a-z][\w.-]*")
 _DONE = re.compile(
     r"\b(?:done|completed?|finished|closed|merged|shipped|готово|завершено|hecho|feito|erledigt)\b|[✅✔☑]|完了|完成|완료",
@@ -75,7 +76,7 @@ def paths(value: str) -> list[str]:
     if ticked := _TICKED.findall(value):
         found = [text.strip() for text in ticked if _is_path(text.strip())]
     else:
-        found = [match[0] for match in _BARE_PATH.finditer(value) if not _is_url(value, match.start())]
+        found = _BARE_PATH.findall(_ADDRESS.sub("", value))
     return [path for path in (_LINES.sub("", text) for text in found) if path]
 
 
@@ -100,7 +101,7 @@ def references(value: str, *, worded: bool = False) -> list[str]:
         return []
     found: list[str] = []
     for piece in _SPLIT.split(value):
-        text = piece.strip(" `*[]().")
+        text = piece.strip(" `*[]().\"'")
         if match := _WORDED.match(piece) or (None if worded else _BARE.match(piece)):
             found.append(match["ref"].rstrip(".:-"))
         elif not worded and _TOKEN.fullmatch(text) and text.casefold() not in words.NOTHING:
@@ -144,7 +145,3 @@ def _is_path(text: str) -> bool:
         or "." in bare.strip(".")
         or bare in {"Makefile", "Dockerfile", "Procfile", "LICENSE", "justfile"}
     )
-
-
-def _is_url(value: str, start: int) -> bool:
-    return value[max(0, start - 3) : start].endswith(("//", "://", "@"))

@@ -19,10 +19,11 @@ _MARKDOWN = (["md"], ["markdown"], ["mdx"], ["mdc"], ["text"], ["txt"])
 
 @dataclass(frozen=True, slots=True)
 class Fences:
-    """The line ranges of fenced code as meant, and the lines of fences that were never closed."""
+    """The line ranges of fenced code as meant, and the lines of the fences that are the trouble."""
 
     ranges: Sequence[tuple[int, int]]
     unclosed: Sequence[int]
+    nested: Sequence[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +49,23 @@ class _Scan:
         self.open: list[_Open] = []
         self.ranges: list[tuple[int, int]] = []
         self.unclosed: list[int] = []
+        self.nested: list[int] = []
         self.marks = {
             number: mark
             for number, line in enumerate(lines, start=1)
             if _MARK.search(line) and (mark := _FENCE.match(line.rstrip("\r\n")))
         }
         self._numbers = list(self.marks)
+        self._quiet = 0  # headings up to this line are known to be code
 
     def fence(self, line: int) -> None:
         """Meets a fence mark: it opens a block, closes one, or shows that one was never closed."""
         mark, note = self.marks[line]["mark"], self.marks[line]["info"].strip()
         top = self.open[-1] if self.open else None
-        if top is None or (note and not top.holds(mark) and top.is_markdown):
+        if top is None:
+            self.open.append(_Open(line, mark, note))
+        elif note and not top.holds(mark) and top.is_markdown:
+            self.nested.append(self.open[0].line)
             self.open.append(_Open(line, mark, note))
         elif top.holds(mark):
             return
@@ -72,10 +78,14 @@ class _Scan:
 
     def heading(self, line: int) -> None:
         """Meets a task heading inside a fence and closes the fence if it is open by mistake."""
+        if line <= self._quiet:
+            return
         top = self.open[-1]
-        later = self._numbers[bisect_right(self._numbers, line) :]
-        following = next((number for number in later if not top.holds(self.marks[number]["mark"])), None)
+        later = range(bisect_right(self._numbers, line), len(self._numbers))
+        marks = (self._numbers[index] for index in later)
+        following = next((number for number in marks if not top.holds(self.marks[number]["mark"])), None)
         if following is not None and (top.is_markdown or not self.marks[following]["info"].strip()):
+            self._quiet = following
             return
         self.unclosed.append(self.open[0].line)
         while self.open:
@@ -109,4 +119,4 @@ def pair_fences(lines: Sequence[str], *, is_task: Callable[[str], bool]) -> Fenc
     if scan.open:
         scan.unclosed.append(scan.open[0].line)
         scan.ranges.append((scan.open[0].line, len(lines)))
-    return Fences(scan.ranges, sorted(set(scan.unclosed)))
+    return Fences(scan.ranges, sorted(set(scan.unclosed)), sorted(set(scan.nested)))

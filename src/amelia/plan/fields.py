@@ -6,11 +6,9 @@ in; what their values mean is decided in `facts`.
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
-
-import yaml
+from typing import Any
 
 from amelia.model.plan import Task, TaskId, TaskStatus
 from amelia.plan import facts, words
@@ -20,7 +18,7 @@ _NAMES = {alias: name for name, aliases in words.FIELDS.items() for alias in ali
 _LISTED = frozenset({"files", "create", "modify", "test", "criteria", "needs", "after"})
 _FILES = frozenset({"files", "create", "modify", "test"})
 _LONGEST = max(len(alias) for alias in _NAMES) + 40  # a name, its marks and a remark in parentheses
-_YAML_LINES = 60
+_YAML_NEEDS = re.compile(r"(?:depends_on|dependencies)\s*:")
 _COLON = re.compile("[:：]")
 _LEAD = re.compile(r"^(?:\[[ xX]\]|[\W\d_])+")
 _ITEM = re.compile(r"^(?P<indent>[ \t]*)(?:[-*+•]|\d+[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(?P<text>.*\S)")
@@ -28,12 +26,14 @@ _CELLS = re.compile(r"[ \t]*[|·][ \t]*(?=\*\*)")
 _REF = r"(?:tasks?\s+#?)?(?:[A-Z]{1,8}-?\d[\w.-]*|\d+(?:\.\d+)*[a-z]?)\b"
 _STATED = re.compile(
     r"(?P<not>\b(?:not|no|never|without|doesn't|don't)\s+)?"
-    r"(?:\b(?:depends?|dependent|dependency|blocked)\s+(?:upon|on|by)\b|\bdependen?\s+de\b|\bdépend\s+de\b|зависит\s+от|依赖于?|依存)"
+    r"(?:\b(?:depends?|dependent|dependency|blocked)\s+(?:upon|on|by)\b|\bdependen?\s+de\b|\bdépend\s+de\b|зависит\s+от|依赖于?|依存|(?<=\()after\b)"
     rf"\s*[:：]?\s*(?P<refs>{_REF}(?:\s*(?:,|;|&|\+|/|\band\b|–|-|\bthrough\b|\bto\b)+\s*{_REF})*)",
     re.IGNORECASE,
 )
-_HINT_AT_NEED = re.compile("pend|locked|зависит|依")  # a quick look before the slow one above
+_HINT_AT_NEED = re.compile(r"pend|locked|\(after|зависит|依")  # a quick look before the slow one above
 _SHORTEST = 3
+_SUBJECT_WINDOW = 80
+_LIST_LINES = 200  # a longer list is not the value of one field
 _SUBJECT = re.compile(
     r"(?:^|[\s*`(-])(?P<id>[A-Za-z]{0,8}-?\d[\w.-]*)[`*)]*\s*(?:\([^()]*\)\s*)?(?:only\s|also\s)?$"
 )
@@ -62,7 +62,7 @@ class FieldIndex:
     """All field lines of a document, found in one pass."""
 
     def __init__(self, document: Document) -> None:
-        self._prose = document.prose
+        self._prose = _readable(document)
         self._fields: list[Field] = []
         self._stated: list[_Statement] = []
         for number, line in enumerate(self._prose, start=1):
@@ -73,8 +73,6 @@ class FieldIndex:
             if _HINT_AT_NEED.search(line):
                 following = self._prose[number] if number < len(self._prose) else ""
                 self._stated.extend(_statements(number, line, following))
-        self._fields.extend(_yaml_fields(document))
-        self._fields.sort(key=lambda found: found.line)
         self._field_lines = [found.line for found in self._fields]
         self._stated_lines = [found.line for found in self._stated]
 
@@ -127,14 +125,14 @@ class FieldIndex:
         values: list[str] = []
         if field.name not in _LISTED:
             return values
-        for line in self._prose[field.line : end_line]:
+        for line in self._prose[field.line : min(end_line, field.line + _LIST_LINES)]:
             item = _ITEM.match(line)
+            is_field = next(_fields(0, line), None) is not None
             if item is None:
-                if line.strip() and not line.startswith((" ", "\t")):
+                if is_field or (line.strip() and not line.startswith((" ", "\t"))):
                     break
                 continue
             indent = len(item["indent"].expandtabs(4))
-            is_field = next(iter(_fields(0, line)), None) is not None
             if indent < field.indent or (is_field and (field.name in _FILES or indent <= field.indent)):
                 break
             values.append(item["text"])
@@ -160,26 +158,18 @@ def _statements(number: int, line: str, following: str) -> Iterator[_Statement]:
     """Yields the dependencies that a sentence states; it may run into the following line."""
     for match in _STATED.finditer(line.rstrip() + " " + following.strip()):
         if match.start() < len(line) and not match["not"]:
-            subject = _SUBJECT.search(line[: match.start()])
+            subject = _SUBJECT.search(line, max(0, match.start() - _SUBJECT_WINDOW), match.start())
             yield _Statement(number, subject["id"] if subject else "", facts.references(match["refs"]))
 
 
-def _yaml_fields(document: Document) -> Iterator[Field]:
-    """Yields the fields of YAML blocks, in which some plans state dependencies."""
+def _readable(document: Document) -> Sequence[str]:
+    """Returns the prose of a document and the YAML blocks in which some plans state dependencies."""
+    lines = list(document.prose)
     for block in document.code:
-        if block.info.casefold() not in {"yaml", "yml"} or block.end_line - block.line > _YAML_LINES:
-            continue
-        text = document.slice(block.line + 1, block.end_line - 1)
-        if "depend" not in text:
-            continue
-        try:
-            data = yaml.safe_load(text)
-        except (yaml.YAMLError, ValueError, RecursionError):
-            continue
-        for key, value in cast("Mapping[object, object]", data if isinstance(data, dict) else {}).items():
-            name = _NAMES.get(str(key).casefold().replace("_", " "))
-            if name == "needs" and isinstance(value, list):
-                yield from (Field(block.line, 0, name, str(one)) for one in cast("list[object]", value))
+        inside = document.lines[block.line : block.end_line - 1]
+        if block.info.casefold() in {"yaml", "yml"} and any(_YAML_NEEDS.match(line) for line in inside):
+            lines[block.line : block.end_line - 1] = inside
+    return lines
 
 
 def _take(found: dict[str, Any], name: str, value: str) -> None:

@@ -49,7 +49,6 @@ _ANCHOR = re.compile(
     re.IGNORECASE,
 )
 _LINK = re.compile(r"\[([^\[\]]{1,200})\]\([^()\s]{0,500}\)")
-_STRUCK = re.compile(r"^~~(.+)~~$")
 _ITALIC = re.compile(r"^([*_])([^*_]+)\1(?=\W|$)")
 _TICKED = re.compile(r"^`([^`]+)`")
 
@@ -71,7 +70,7 @@ _WORDS = _alternatives(_KIND_OF)
 _NUMBER = r"\d{1,6}(?:[.\-_]\d{1,6}){0,5}"
 _CJK = "一二三四五六七八九十百〇零"
 _WORD_ID = (
-    rf"(?:[A-Za-z]{{1,6}}[-_.]?)?{_NUMBER}(?:[.\-]?[A-Za-z](?![A-Za-z]))?(?:[.\-]\d{{1,4}})?"
+    rf"[A-Za-z]{{1,3}}\d{{1,4}}[-.][A-Za-z]{{1,3}}\d{{1,4}}|(?:[A-Za-z]{{1,6}}[-_.]?)?{_NUMBER}(?:[.\-]?[A-Za-z](?![A-Za-z]))?(?:[.\-]\d{{1,4}})?"
     rf"|[{_CJK}]{{1,4}}(?=[\s:：、.)）—–-]|$)|(?<=\s)Final(?=\s*[:：—–-])|(?<=[\s#(\[])(?:[IVX]{{1,5}}|[A-Za-z])(?=\s*(?:[:：.)–—-]|$))"
     r"|(?<=\s)[a-z][a-z0-9_-]{1,40}(?=:)"
 )
@@ -87,6 +86,13 @@ _CODE = re.compile(rf"[\[(]?(?P<id>{_CODE_ID})[\])]?(?![A-Za-z0-9/])")
 _BARE = re.compile(rf"[\[(#]?(?P<id>{_NUMBER}(?:\.?[a-z](?![A-Za-z]))?)[\])]?(?=[\s:：.)\]–—、-]|$)")
 _TOTAL = re.compile(r"\s*(?:/|of|von|de|sur|из)\s*\d{1,4}(?![\d.])", re.IGNORECASE)
 _ASIDE = re.compile(r"^\s*(?:\([^()]{1,200}\)|（[^（）]{1,200}）|\[[^\[\]]{1,200}\])\s*(?=[:：–—-])")
+# "Title — ✅ (in review)", "Title [DONE]", "Title (in progress)": the state is not part of the title
+_STATE = re.compile(
+    r"\s*(?:[—–-]+\s*(?:(?P<done>[✅✔☑✓])|[⏳🔄🚧❌⬜☐⏸]).*"
+    r"|[\[(]\s*(?:(?P<finished>done|completed?|finished)|wip|todo|pending|in progress|not started)\s*[\])])$",
+    re.IGNORECASE,
+)
+_DASHES = re.compile(r"\s*[—–-]+$")
 _SEPARATOR = re.compile(r"^\s*[\])）.]?\s*(?:[:：、|/]+|[—–―-]+>?|→|\.(?=\s|$)|\)(?=\s)|．|·)+\s*")
 _DATE = re.compile(r"^[\[(]?(?:19|20)\d\d(?:-\d\d){0,2}\b")
 
@@ -95,7 +101,9 @@ def plain(text: str) -> str:
     """Strips what only decorates a line: bold, links, anchors, white space."""
     text = _LINK.sub(r"\1", text) if "](" in text else text
     text = _ANCHOR.sub("", text) if "<" in text or "{" in text else text
-    text = " ".join(_BOLD.sub(r"\1", text).replace("\ufe0f", "").replace("\u20e3", "").split())
+    text = " ".join(
+        _BOLD.sub(r"\1", text).replace("~~", "").replace("\ufe0f", "").replace("\u20e3", "").split()
+    )
     for mark in (_UNDERLINED, _ITALIC):
         if found := mark.match(text):
             text = found[found.lastindex or 0] + text[found.end() :]
@@ -128,8 +136,6 @@ def clean_title(text: str) -> str:
 def _status(text: str) -> tuple[str, bool | None]:
     """Takes boxes, ticks and emoji off both ends of a text and tells whether they say "done"."""
     done: bool | None = None
-    if struck := _STRUCK.match(text):
-        text, done = struck[1], True
     if box := _BOX.match(text):
         text, done = text[box.end() :], box[1] in {"x", "X", "✓", "✔", "✅"}
     text, marks = _trim(text)
@@ -194,6 +200,9 @@ def _title(rest: str) -> tuple[str, bool, bool | None]:
         rest = rest[aside.end() :]
     separator = _SEPARATOR.match(rest)
     title, after = _status(rest[separator.end() :] if separator else rest)
+    if state := _STATE.search(title):
+        title, after = title[: state.start()], bool(state["done"] or state["finished"])
+    title = _DASHES.sub("", title)
     return title.strip(), separator is not None, before if after is None else after
 
 

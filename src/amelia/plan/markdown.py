@@ -25,7 +25,8 @@ _FENCE = re.compile(r"(`{3,}|~{3,})([^\r\n]*)")
 _NOT_BLOCKS = frozenset(
     {"Emphasis", "Strong", "Strikethrough", "Link", "Image", "List", "Table", "TableCell"}
 )
-_FRONT_MATTER_LINES = 2000  # a bound: YAML in pure Python is slow, and no plan has more
+_YAML_KEY = re.compile(r"[\w-]+:")
+_YAML_LENGTH = 50_000
 _LEVELS = {"H1": 1, "H2": 2, "H3": 3, "H4": 4, "H5": 5, "H6": 6}
 
 
@@ -152,20 +153,29 @@ def read_front_matter(lines: Sequence[str]) -> tuple[Mapping[str, Any], int]:
     first = next((index for index, line in enumerate(lines[:3]) if line.strip()), None)
     if first is None or lines[first].rstrip() != "---":
         return {}, 1
-    limit = min(len(lines), first + _FRONT_MATTER_LINES)
-    last = next((index for index in range(first + 1, limit) if lines[index].rstrip() in {"---", "..."}), None)
+    marks = (index for index in range(first + 1, len(lines)) if lines[index].rstrip() in {"---", "..."})
+    last = next(marks, None)
     if last is None:
         return {}, 1
+    inside = lines[first + 1 : last]
+    data = _read_yaml("".join(inside))
+    if isinstance(data, dict):
+        return cast("Mapping[str, Any]", data), last + 2
+    is_broken_yaml = data is None and any(_YAML_KEY.match(line) for line in inside)
+    return {}, last + 2 if is_broken_yaml else 1
+
+
+def _read_yaml(text: str) -> object:
+    """Reads YAML; what is broken or far too long is None.
+
+    The loader is the one in Python: the one in C overflows its stack on deep nesting.
+    """
+    if len(text) > _YAML_LENGTH:
+        return None
     try:
-        data: object = yaml.safe_load("".join(lines[first + 1 : last]))
+        return yaml.safe_load(text)
     except (yaml.YAMLError, ValueError, RecursionError, OverflowError):
-        data = None
-    looks_like_yaml = isinstance(data, dict) or (
-        data is None and any(":" in line for line in lines[first + 1 : last])
-    )
-    return (cast("Mapping[str, Any]", data) if isinstance(data, dict) else {}), (
-        last + 2 if looks_like_yaml else 1
-    )
+        return None
 
 
 class _Builder:

@@ -13,6 +13,10 @@ from amelia.plan.markdown import Document, Heading
 
 _WORD = re.compile(r"[^\W\d_][\w'-]*")
 _HEADING_WORDS = 6  # more is a sentence, and what it mentions is not what it opens
+_GOAL = re.compile(
+    r"^[\s>*_-]*(?:Goal|Objective|目标|目標|Ziel|Objetivo|Objectif|Цель)[*_]*\s*[:：][*_\s]*(?P<goal>\S.*)",
+    re.IGNORECASE,
+)
 GROUPS = frozenset({Kind.PHASE, Kind.MILESTONE})
 _UNSPACED = tuple(word for word in words.TASKS if not word.isascii())
 
@@ -58,6 +62,13 @@ class Outline:
     def title(self) -> str:
         """Returns the text of the first heading, the document's title."""
         return clean_title(self.entries[0].heading.text) if self.entries else ""
+
+    def goal(self, before: int) -> str:
+        """Returns what the text before a line says the goal is, or else the title that stands there."""
+        for line in self.document.prose[: before - 1]:
+            if stated := _GOAL.match(line):
+                return clean_title(stated["goal"])
+        return self.title if self.entries and self.entries[0].line < before else ""
 
     def above(self, entry: Entry) -> Iterator[Entry]:
         """Yields the headings above one, the nearest first."""

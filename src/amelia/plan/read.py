@@ -4,7 +4,6 @@ Zero tasks is never success: prose without tasks is one task, and what cannot be
 """
 
 import json
-from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,7 +17,9 @@ from amelia.plan.fences import Fences, are_suspicious, pair_fences
 from amelia.plan.labels import Kind, read_label
 from amelia.plan.markdown import Code, Document, parse, read_front_matter
 from amelia.plan.outline import Outline, read_outline
+from amelia.plan.ranges import Ranges
 from amelia.plan.reading import Reading
+from amelia.plan.records import scalar, text_of
 from amelia.plan.source import decode
 
 
@@ -52,6 +53,8 @@ _SHAPES: tuple[tuple[_Shape, int], ...] = (
     (_Shape("headings", "numbered headings", headings.numbered), 2),
     (_Shape("headings", "phase headings", headings.phases), 2),
 )
+# Front matter with a status and one of these makes the file one task, as in CCPM and backlog.md.
+_ONE_TASK = frozenset({"depends_on", "dependencies"})
 _PARENTS = _Shape("headings", "outer task headings", headings.worded_parents)
 # From here on a shape is a guess, and another one may be meant.
 _WEAK = next(index for index, (shape, _) in enumerate(_SHAPES) if shape.find is bold.numbered)
@@ -111,7 +114,11 @@ def _needs_pairing(document: Document) -> bool:
 
 def _choose(outline: Outline, front: Mapping[str, Any]) -> Reading:
     """Asks the dialects in the order of trust and takes the first that finds enough."""
-    if "status" in front and ("name" in front or "title" in front) and "plan" not in front:
+    if (
+        scalar(front.get("status"))
+        and text_of(front, "name", "title")
+        and not front.keys().isdisjoint(_ONE_TASK)
+    ):
         return _single(outline, front)
     for position, (shape, least) in enumerate(_SHAPES):
         places = shape.find(outline)
@@ -140,15 +147,10 @@ def _doubts(outline: Outline, position: int, places: Sequence[Place]) -> Sequenc
 
 def _boxes_outside(outline: Outline, places: Sequence[Place]) -> list[Place]:
     """Returns the boxes with ids that stand in none of the places; those inside are steps."""
-    starts = [place.line for place in places]
-
-    def is_outside(line: int) -> bool:
-        index = bisect_right(starts, line) - 1
-        return index < 0 or line > places[index].end_line
-
-    if not any(item.box is not None and is_outside(item.line) for item in outline.document.items):
+    inside = Ranges((place.line, place.end_line) for place in places)
+    if all(item.box is None or item.line in inside for item in outline.document.items):
         return []
-    return [box for box in checklists.labelled(outline) if is_outside(box.line)]
+    return [box for box in checklists.labelled(outline) if box.line not in inside]
 
 
 def _two_readings(taken: tuple[int, str], other: tuple[int, str], line: int) -> Diagnostic:
@@ -163,15 +165,14 @@ def _two_readings(taken: tuple[int, str], other: tuple[int, str], line: int) -> 
 def _single(outline: Outline, front: Mapping[str, Any]) -> Reading:
     """Makes the whole plan one task."""
     document = outline.document
-    named = front.get("name") or front.get("title")
-    title = str(named or outline.title or document.text.strip().splitlines()[0])
+    title = text_of(front, "name", "title") or outline.title or document.text.strip().splitlines()[0]
     task = Task(
         id=TaskId("plan"),
         title=" ".join(title.split()),
         line=1,
         end_line=len(document.lines),
         section=document.text,
-        status=TaskStatus.COMPLETED if facts.is_done(str(front.get("status", ""))) else TaskStatus.PENDING,
+        status=TaskStatus.COMPLETED if facts.is_done(scalar(front.get("status"))) else TaskStatus.PENDING,
     )
     note = info(
         "single-task",
@@ -223,15 +224,23 @@ def _repaired(strict: Reading, meant: Reading, fences: Fences) -> Reading:
     ids = [task.id for task in meant.tasks]
     if len(set(ids)) < len(ids) and len({task.id for task in strict.tasks}) == len(strict.tasks):
         return strict
-    lines = fences.unclosed or [first for first, _ in fences.ranges[:1]]
-    notes = tuple(
+    counts = f"read as {len(meant.tasks)} tasks, taken literally there would be {len(strict.tasks)}"
+    unclosed = [
         warning(
             "unclosed-fence",
-            f"the code fence opened at line {line} is never closed; read as {len(meant.tasks)} tasks, "
-            f"taken literally there would be {len(strict.tasks)}",
+            f"the code fence opened at line {line} is never closed; {counts}",
             line=line,
-            hint="close the fence with the same number of backticks, or open it with more",
+            hint="close it with the same number of backticks",
         )
-        for line in lines
-    )
-    return replace(meant, diagnostics=(*notes, *meant.diagnostics))
+        for line in fences.unclosed
+    ]
+    nested = [
+        warning(
+            "nested-fence",
+            f"the code fence opened at line {line} holds fences as long as itself; {counts}",
+            line=line,
+            hint="open and close it with one backtick more",
+        )
+        for line in fences.nested
+    ]
+    return replace(meant, diagnostics=(*unclosed, *nested, *meant.diagnostics))

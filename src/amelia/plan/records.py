@@ -38,6 +38,19 @@ def as_list(value: object) -> Sequence[object]:
     return cast("list[object]", value) if isinstance(value, list) else []
 
 
+def scalar(value: object) -> str:
+    """Returns a string or number of a data file as text, or nothing for any other value.
+
+    YAML can say in a few bytes a structure that is endless when written out, so nothing else is.
+    """
+    return " ".join(str(value).split()) if isinstance(value, str | int | float) else ""
+
+
+def text_of(record: Record, *keys: str) -> str:
+    """Returns the first of some keys that holds text."""
+    return next((text for key in keys if (text := scalar(record.get(key)))), "")
+
+
 def is_record(value: object) -> bool:
     """Tells whether a value of a JSON file looks like a task: an object with something like a title."""
     return any(isinstance(as_record(value).get(key), str) for key in _TITLE)
@@ -52,25 +65,24 @@ def task_from(
     record: Record, number: int, *, lines: tuple[int, int] = (1, 1), phase: str | None = None
 ) -> Task:
     """Makes a task of a record; one without an id is numbered."""
-    identifier = record.get("id")
     title = next((text for key in _TITLE if isinstance(text := record.get(key), str) and text.strip()), "")
     rank = record.get("priority")
     create, modify, tests = facts.sort_files(("files", f"`{path}`") for path in _strings(record.get("files")))
     return Task(
-        id=TaskId(_identifier(identifier) if identifier not in (None, "") else str(number)),
+        id=TaskId(_identifier(record.get("id")) or str(number)),
         title=" ".join(title.split()),
         line=lines[0],
         end_line=lines[1],
         section=_section(record, title),
-        type=facts.task_type(str(record.get("type", ""))),
+        type=facts.task_type(scalar(record.get("type"))),
         status=_status(record),
         depends_on=tuple(TaskId(_identifier(need)) for key in _NEEDS for need in _list(record.get(key))),
         files_to_create=(*create, *_strings(record.get("files_to_create"))),
         files_to_modify=(*modify, *_strings(record.get("files_to_modify"))),
         test_files=(*tests, *_strings(record.get("test_files"))),
         acceptance_criteria=tuple(text for key in _CRITERIA for text in _strings(record.get(key))),
-        user_story=str(record.get("userStory") or record.get("user_story") or ""),
-        milestone=str(record["milestone"]) if record.get("milestone") else None,
+        user_story=text_of(record, "userStory", "user_story"),
+        milestone=scalar(record.get("milestone")) or None,
         priority=_RANKS.get(rank, Priority.LOW)
         if isinstance(rank, int)
         else facts.priority(str(rank)) or Priority.MEDIUM,
@@ -90,11 +102,11 @@ def locate(text: str, key: str | None, records: Sequence[object]) -> list[tuple[
     position = 0
     while (position := text.find("[" if key is None else f'"{key}"', position)) >= 0:
         position = text.find("[", position) + 1
-        spans = list(_spans(text, position, len(records))) if position else []
-        if len(spans) == len(records) and decoder.raw_decode(text, spans[0][0])[0] == records[0]:
-            return _line_ranges(text, spans)
         if not position:
             break
+        spans = list(_spans(text, position, len(records)))
+        if len(spans) == len(records) and decoder.raw_decode(text, spans[0][0])[0] == records[0]:
+            return _line_ranges(text, spans)
     return [(1, 1)] * len(records)
 
 
@@ -123,7 +135,7 @@ def _line_ranges(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int,
 
 
 def _identifier(value: object) -> str:
-    return "-".join(str(value).split())
+    return scalar(value).replace(" ", "-")
 
 
 def _list(value: object) -> Sequence[object]:
@@ -139,7 +151,7 @@ def _strings(value: object) -> Sequence[str]:
 
 
 def _status(record: Record) -> TaskStatus:
-    word = str(record.get("status", "")).casefold()
+    word = scalar(record.get("status")).casefold()
     if word in _DROPPED:
         return TaskStatus.SKIPPED
     if word in _FINISHED or any(record.get(flag) is True for flag in _FLAGS):
@@ -166,7 +178,7 @@ def _section(record: Record, title: str) -> str:
 def _step(value: object) -> str:
     record = as_record(value)
     if not record:
-        return f"- {value}"
+        return f"- {scalar(value)}"
     title = next((text for key in _TITLE if isinstance(text := record.get(key), str)), "")
     mark = "x" if _status(record) is TaskStatus.COMPLETED else " "
     texts = [

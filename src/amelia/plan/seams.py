@@ -155,7 +155,7 @@ def _parts(task: Task, groups: Sequence[_Group], owners: Sequence[int]) -> list[
             task,
             files_to_create=own(task.files_to_create, group),
             files_to_modify=own(task.files_to_modify, group),
-            test_files=task.test_files,
+            test_files=own(task.test_files, group),
             acceptance_criteria=tuple(
                 text for text, owner in zip(task.acceptance_criteria, owners, strict=True) if owner == number
             ),

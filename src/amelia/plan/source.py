@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from amelia.model.diagnostics import Diagnostic, error, warning
 
+_GARBAGE = 20  # one unreadable character in so many makes a binary file
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
@@ -32,7 +33,7 @@ def decode(data: bytes) -> Source:
             data, encoding = data.removeprefix(mark), name
             break
     text = data.decode(encoding, errors="replace")
-    if "\0" in text:
+    if "\0" in text or text.count("�") * _GARBAGE > len(text):
         problem = error(
             "binary-file", "this is a binary file, not a plan", hint="give a Markdown or JSON file"
         )

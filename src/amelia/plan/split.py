@@ -49,7 +49,7 @@ def split_task(
 
 def split_all(tasks: Sequence[Task], limits: SizeLimits) -> SplitResult:
     """Returns the tasks with hard ones replaced by pieces, and dependants sent to the last piece."""
-    taken = {task.id for task in tasks}
+    taken = {task.id for task in tasks}  # pieces of two tasks cannot collide: their ids begin with the task's
     found: list[Task] = []
     pieces_of: dict[TaskId, tuple[TaskId, ...]] = {}
     diagnostics: list[Diagnostic] = []
@@ -58,7 +58,6 @@ def split_all(tasks: Sequence[Task], limits: SizeLimits) -> SplitResult:
         found.extend(pieces)
         if len(pieces) > 1:
             pieces_of[task.id] = tuple(piece.id for piece in pieces)
-            taken.update(pieces_of[task.id])
             diagnostics.append(_split_notice(task, pieces))
         if limits.auto_split and task.status not in DONE:
             diagnostics.extend(_still_too_hard(task, pieces, limits))

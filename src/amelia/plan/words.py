@@ -116,8 +116,8 @@ NOTHING = frozenset(
 FIELDS = {
     "type": "type|kind|task type|类型|тип|tipo",
     "needs": "depends on|depends|depends_on|dependencies|dependency|blocked by"
-    "|依赖|依賴|前置任务|依存|依存関係|의존성|зависимости|зависит от|depende de|dependencias|dependências|dépendances"
-    "|dépend de|abhängigkeiten|hängt ab von|abhängig von",
+    "|依赖|依賴|前置任务|依存|依存関係|의존성|зависимости|зависит от|depende de|dependencias"
+    "|dependências|dépendances|dépend de|abhängigkeiten|hängt ab von|abhängig von",
     "after": "prerequisites|prerequisite|requires|after",
     "phase": "phase",
     "files": "files|file|files to change|files touched|files affected|affected files|files_touched"

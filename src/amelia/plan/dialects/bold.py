@@ -1,6 +1,7 @@
 """Tasks that are bold paragraphs: `**Task 1: …**`, `**T1 — …**`, `**1. …**`."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 
 from amelia.plan.assemble import Place
@@ -33,10 +34,9 @@ def _find(outline: Outline, kinds: frozenset[Kind]) -> Sequence[Place]:
             label = read_label(match["bold"] + match["rest"])
             if label is not None and label.kind in kinds:
                 found.append((block, label))
-    starts = sorted([entry.line for entry in outline.entries] + [block.line for block, _ in found])
-    last = len(outline.document.lines)
-    following = dict(zip(starts, [*(start - 1 for start in starts[1:]), last], strict=True))
+    stops = sorted([entry.line for entry in outline.entries] + [block.line for block, _ in found])
+    stops.append(len(outline.document.lines) + 1)
     return [
-        Place(block.line, following[block.line], label.id, label.title, done=label.done)
+        Place(block.line, stops[bisect_right(stops, block.line)] - 1, label.id, label.title, done=label.done)
         for block, label in found
     ]

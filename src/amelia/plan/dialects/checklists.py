@@ -12,6 +12,7 @@ from amelia.plan.assemble import Place
 from amelia.plan.labels import Kind, Label, clean_title, read_label
 from amelia.plan.markdown import Item
 from amelia.plan.outline import GROUPS, Entry, Outline, is_aside
+from amelia.plan.ranges import Ranges
 
 _PARALLEL = re.compile(r"[\[(]P[\])]")
 _TAGS = re.compile(r"^(?:\s*(?:\[(?:P|US\d+|Story\s?\d+|[A-Z]{1,6}\d*)\]|\([PS]\)))+\s*")
@@ -21,6 +22,7 @@ _CRITERIA = re.compile(
 _DONE = frozenset({"x", "X", "✓", "✔", "✅"})
 _DROPPED = re.compile(r"^~~.*~~")
 _COMMIT = re.compile(r"\s*[\[(`]+[0-9a-f]{7,40}[\])`]+\s*$")
+_LONGEST_STATE = 30
 _WORD_TASK = re.compile(r"^\W{0,4}(?:task|todo)\s*[:：]\s*", re.IGNORECASE)
 
 
@@ -38,7 +40,7 @@ def labelled(outline: Outline) -> Sequence[Place]:
     every = [
         _place(item, label)
         for item, label in zip(items, labels, strict=True)
-        if label is not None or (item.line in beside and item.box is not None)
+        if label is not None or item.line in beside
     ]
     return _without_groups(outline, every)
 
@@ -50,16 +52,17 @@ def plain(outline: Outline) -> Sequence[Place]:
 
 def _outermost(outline: Outline, beside: Callable[[Entry], bool]) -> list[Item]:
     """Returns the boxes that stand in no other box, outside the sections that hold no work."""
-    asides = [(entry.line, entry.end_line) for entry in outline.entries if entry.level > 1 and beside(entry)]
+    asides = Ranges(
+        (entry.line, entry.end_line) for entry in outline.entries if entry.level > 1 and beside(entry)
+    )
     items: list[Item] = []
     end = 0
     for item in outline.document.items:
         if item.box is None or item.line <= end or not item.text.strip():
             continue
         end = item.end_line
-        if clean_title(item.text).casefold() in words.STATES:
-            continue
-        if not any(first <= item.line <= last for first, last in asides):
+        is_legend = len(item.text) < _LONGEST_STATE and clean_title(item.text).casefold() in words.STATES
+        if not is_legend and item.line not in asides:
             items.append(item)
     return items
 
@@ -97,9 +100,11 @@ def _without_groups(outline: Outline, places: Sequence[Place]) -> Sequence[Place
 
 
 def _label(item: Item) -> Label | None:
-    text = f"{item.number}. {item.text}" if item.number else item.text
-    text = _TAGS.sub("", text)  # "[P] T004a" as well as "T004a [P]"
+    text = _TAGS.sub("", item.text)  # "[P] T004a" as well as "T004a [P]"
     label = read_label(text)
+    if item.number and (label is None or (label.id.isdigit() and not label.separated and not label.word)):
+        # "1. [ ] Title", or "1. [ ] 3 retries"; in "1. [ ] Task 8: Title" the id is 8
+        label = read_label(f"{item.number}. {text}")
     if label is None and _WORD_TASK.match(text):
         return Label(Kind.TASK, "", _WORD_TASK.sub("", clean_title(text)))
     if label is None or not label.title or label.kind in {Kind.PHASE, Kind.MILESTONE}:
@@ -117,7 +122,7 @@ def _place(item: Item, label: Label | None) -> Place:
         label.id if label else "",
         clean_title(title),
         done=item.box in _DONE,
-        dropped=_DROPPED.match(first) is not None,
+        dropped=item.box not in _DONE and _DROPPED.match(first) is not None,
         parallel=_PARALLEL.search(first) is not None,
         boxes_are_steps=False,
     )

@@ -5,7 +5,7 @@ from typing import Any
 
 from amelia.plan.markdown import Document
 from amelia.plan.reading import Reading
-from amelia.plan.records import are_records, as_list, tasks_from
+from amelia.plan.records import are_records, as_list, tasks_from, text_of
 
 
 def read(front: Mapping[str, Any], document: Document) -> Reading | None:
@@ -13,7 +13,7 @@ def read(front: Mapping[str, Any], document: Document) -> Reading | None:
     if not are_records(front.get("todos")):
         return None
     records = as_list(front["todos"])
-    goal = str(front.get("name") or front.get("overview") or "")
+    goal = text_of(front, "name", "overview")
     return Reading("cursor", tasks_from(records, _lines(document, len(records))), goal)
 
 

@@ -14,6 +14,7 @@ from amelia.plan import facts
 from amelia.plan.labels import read_label
 from amelia.plan.markdown import Document
 from amelia.plan.reading import Reading
+from amelia.plan.records import scalar
 
 _OPEN = re.compile(r"^[ \t]*<task(?P<attributes>(?:\s[^>\n]*)?)>", re.MULTILINE)
 _CLOSE = re.compile(r"</task>")
@@ -44,18 +45,20 @@ def read(
         for task, (_, _, attributes, _) in zip(tasks, found, strict=True)
         if attributes.get("type", "").startswith("checkpoint")
     ]
-    goal = " ".join(str(front[key]) for key in ("phase", "plan") if key in front)
+    goal = " ".join(filter(None, (scalar(front.get("phase")), scalar(front.get("plan")))))
     return Reading("gsd", tuple(tasks), goal, _note(checkpoints, len(tasks)))
 
 
 def _elements(text: str) -> Iterator[tuple[int, int, dict[str, str], str]]:
     """Yields the lines, attributes and body of every task element."""
     opened = list(_OPEN.finditer(text))
+    line, counted = 1, 0
     for index, match in enumerate(opened):
         limit = opened[index + 1].start() if index + 1 < len(opened) else len(text)
         closed = _CLOSE.search(text, match.end(), limit)
         end = closed.end() if closed else limit
-        line = text.count("\n", 0, match.start()) + 1
+        line += text.count("\n", counted, match.start())
+        counted = match.start()
         end_line = line + text.count("\n", match.start(), end - 1)
         yield line, end_line, dict(_ATTRIBUTE.findall(match["attributes"])), text[match.end() : end]
 

@@ -12,14 +12,15 @@ from amelia.plan import words
 from amelia.plan.assemble import Place
 from amelia.plan.labels import Kind, clean_title
 from amelia.plan.outline import GROUPS, Entry, Outline, is_aside, is_deferred, is_finished, is_task_section
+from amelia.plan.ranges import any_within
 
 _BOX = re.compile(r"^\W{0,4}\[([ xX~/!>-]?)\]\s")
 _DROPPED = re.compile(
-    r"~~|\b(?:removed|dropped|cancelled|canceled|superseded|obsolete|rejected)\b", re.IGNORECASE
+    r"^\W*~~|[\[(](?:deferred|removed|dropped|cancell?ed|superseded|obsolete|rejected|skipped)\b",
+    re.IGNORECASE,
 )
-_PREFIX = re.compile(r"[A-Za-z]*")
-# Decisions, requirements, criteria and risks carry such ids too; they are not work.
-_NOT_WORK = re.compile(r"(?:ADR|TD|FR|NFR|AC|REQ|KD|SC|RISK|OQ)[-_.]?\d")
+# Decisions, requirements, criteria, risks and priorities carry such ids too; they are not work.
+_NOT_WORK = re.compile(r"(?:(?:ADR|TD|FR|NFR|AC|REQ|KD|SC|RISK|OQ)[-_.]?\d|P\d(?:\.5)?$)")
 
 
 def worded(outline: Outline) -> Sequence[Place]:
@@ -115,7 +116,7 @@ def cover_phases(outline: Outline, places: Sequence[Place]) -> bool:
     """Tells whether places stand in most phases of a plan; a level that only some phases have is no level."""
     groups = [entry for entry in outline.entries if entry.kind in GROUPS]
     lines = [place.line for place in places]
-    filled = sum(any(entry.line <= line <= entry.end_line for line in lines) for entry in groups)
+    filled = sum(any_within(lines, entry.line, entry.end_line) for entry in groups)
     return len(groups) < 2 or filled * 2 > len(groups)  # noqa: PLR2004 - one phase has no others to agree with
 
 
@@ -128,7 +129,7 @@ def _places(outline: Outline, entries: Iterable[Entry]) -> Sequence[Place]:
         text = entry.heading.text
         box = _BOX.match(text)
         done = (box[1] in {"x", "X"}) if box else (label.done if label else None)
-        title = label.title if label and label.title else clean_title(text)
+        title = label.title if label else clean_title(text)
         places.append(
             Place(
                 entry.line,
@@ -136,7 +137,8 @@ def _places(outline: Outline, entries: Iterable[Entry]) -> Sequence[Place]:
                 label.id if label else "",
                 title,
                 done=True if done is None and _is_finished(outline, entry) else done,
-                dropped=_DROPPED.search(text) is not None,
+                dropped=not done and _DROPPED.search(text) is not None,
+                separated=label is not None and label.separated,
             )
         )
     return places

@@ -3,7 +3,16 @@
 from collections.abc import Sequence
 
 from amelia.plan.reading import Reading
-from amelia.plan.records import Record, are_records, as_list, as_record, locate, task_from, tasks_from
+from amelia.plan.records import (
+    Record,
+    are_records,
+    as_list,
+    as_record,
+    locate,
+    task_from,
+    tasks_from,
+    text_of,
+)
 
 _LISTS = ("userStories", "user_stories", "stories", "features", "items", "todos", "requirements")
 
@@ -13,7 +22,7 @@ def read(data: object, text: str) -> Reading | None:
     if are_records(data):
         return _reading(as_list(data), text)
     root = as_record(data)
-    goal = str(root.get("project") or root.get("name") or root.get("title") or root.get("description") or "")
+    goal = text_of(root, "project", "name", "title", "description")
     key = next((key for key in _LISTS if are_records(root.get(key))), None)
     return _phased(root, goal) if key is None else _reading(root[key], text, key=key, goal=goal)
 
@@ -26,7 +35,7 @@ def _reading(records: Sequence[object], text: str, *, key: str | None = None, go
 def _phased(root: Record, goal: str) -> Reading | None:
     """Reads stories that are grouped: `{"phases": [{"name": …, "tasks": […]}]}`."""
     found = [
-        (record, str(phase.get("name") or phase.get("title") or phase.get("id")))
+        (record, text_of(phase, "name", "title", "id"))
         for phase in map(as_record, as_list(root.get("phases")))
         if are_records(phase.get("tasks"))
         for record in as_list(phase["tasks"])

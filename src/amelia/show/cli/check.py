@@ -22,7 +22,7 @@ _DRAWINGS = {"mermaid": draw_mermaid, "dot": draw_dot}
 @click.argument("plan", type=click.File("rb"))
 @click.option(
     "--mode",
-    type=click.Choice(["auto", *Mode]),
+    type=click.Choice(["auto", *(mode.value for mode in Mode)]),
     default="auto",
     show_default=True,
     help="How the plan is cut into units of work.",
@@ -58,7 +58,7 @@ def _print_section(compiled: CompiledPlan, wanted: str) -> None:
     ids = {task.id.casefold(): task for task in compiled.plan.tasks}
     task = ids.get(wanted.casefold())
     if task is None:
-        near = get_close_matches(wanted, [found.id for found in compiled.plan.tasks], n=1)
+        near = get_close_matches(wanted, [found.id for found in compiled.plan.tasks], n=1, cutoff=0.5)
         known = (
             f"did you mean {near[0]}?"
             if near

@@ -19,6 +19,7 @@ _LEVEL_COLOURS = {Level.LOW: "green", Level.MEDIUM: "yellow", Level.HIGH: "red",
 _SEVERITY_COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "blue"}
 _MOST_ALIKE = 5
 _WIDE = 120
+_SIZE_COLUMNS = len("13.0 critical")
 _FIXED_COLUMNS = 40  # branch, type, size, and some room for what a task waits for
 
 
@@ -99,20 +100,19 @@ def _unit_line(unit: Unit) -> str:
 
 
 def _line(row: _Row, *, ids: int, titles: int) -> str:
-    task = row.task
+    task, complexity = row.task, row.task.complexity
     mark = {TaskStatus.COMPLETED: "✓ ", TaskStatus.SKIPPED: "- "}.get(task.status, "")
-    cells = (
+    size = f"{complexity.total:4.1f} {complexity.level}"
+    cells = [
         "└─" if row.is_last else "├─",
         click.style(fit(task.id, ids), fg="cyan"),
         click.style(f"{task.type or '':<8}", dim=True),
         fit(mark + printable(task.title), titles),
-        click.style(
-            f"{task.complexity.total:4.1f} {task.complexity.level:<8}",
-            fg=_LEVEL_COLOURS[task.complexity.level],
-        ),
-        click.style(printable(f"← {', '.join(row.needs)}"), dim=True) if row.needs else "",
-    )
-    return " ".join(cells).rstrip()
+        click.style(fit(size, _SIZE_COLUMNS) if row.needs else size, fg=_LEVEL_COLOURS[complexity.level]),
+    ]
+    if row.needs:
+        cells.append(click.style(printable(f"← {', '.join(row.needs)}"), dim=True))
+    return " ".join(cells)
 
 
 def _findings(diagnostics: Sequence[Diagnostic], name: str) -> Iterator[str]:

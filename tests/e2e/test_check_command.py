@@ -1,0 +1,248 @@
+"""`amelia check` as a user runs it: the installed program, files, exit codes, output."""
+
+import json
+import os
+import subprocess  # noqa: TID251 - the test is the user who starts the program
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inline_snapshot import snapshot
+
+PLAN = """\
+# Blog
+
+### Task 1a: Write User tests
+- Type: test
+- Files: create tests/test_user.py
+### Task 1b: Write Post tests
+- Type: test
+- Files: create tests/test_post.py
+### Task 2a: Implement User
+- Type: impl
+- Depends on: 1a
+- Files: create src/user.py
+### Task 2b: Implement Post
+- Type: impl
+- Depends on: 1b
+- Files: create src/post.py
+"""
+
+
+def amelia(
+    *arguments: str | Path, cwd: Path, stdin: bytes = b"", **env: str
+) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, "-m", "amelia", *map(str, arguments)],
+        cwd=cwd,
+        input=stdin,
+        capture_output=True,
+        check=False,
+        timeout=60,
+        env={"PATH": os.environ["PATH"], "PYTHONIOENCODING": "utf-8", "HOME": str(cwd), **env},
+    )
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Path:
+    path = tmp_path / "plan.md"
+    path.write_text(PLAN)
+    return path
+
+
+def as_json(done: subprocess.CompletedProcess[bytes]) -> Any:
+    return json.loads(done.stdout)
+
+
+def test_a_plan_is_shown_as_a_tree(plan: Path) -> None:
+    done = amelia("check", "plan.md", cwd=plan.parent)
+    assert done.returncode == 0
+    assert done.stderr == b""
+    assert done.stdout.decode() == snapshot("""\
+plan.md: 4 tasks, 2 units
+goal  Blog
+mode  phased: The tasks declare types and dependencies, so they run in phases.
+
+phase-1  Write User tests, Write Post tests
+├─ 1a test     Write User tests      1.0 low
+└─ 1b test     Write Post tests      1.0 low
+phase-2  Implement User, Implement Post  after phase-1
+├─ 2a impl     Implement User        1.0 low      ← 1a
+└─ 2b impl     Implement Post        1.0 low      ← 1b
+
+this plan can run
+""")
+
+
+def test_json_is_one_object_with_the_promised_keys(plan: Path) -> None:
+    data = as_json(amelia("check", plan, "--json", cwd=plan.parent))
+    assert {"format", "hash", "goal", "mode", "tasks", "units", "milestones", "diagnostics"} <= data.keys()
+    assert data["goal"] == "Blog"
+    assert data["mode"] == "phased"
+    assert data["tasks"][2] == snapshot(
+        {
+            "id": "2a",
+            "title": "Implement User",
+            "type": "impl",
+            "status": "pending",
+            "line": 9,
+            "end_line": 12,
+            "depends_on": ["1a"],
+            "files_to_create": ["src/user.py"],
+            "files_to_modify": [],
+            "test_files": [],
+            "acceptance_criteria": [],
+            "user_story": "",
+            "milestone": None,
+            "priority": "medium",
+            "phase": None,
+            "parallel": False,
+            "complexity": {
+                "total": 1.0,
+                "level": "low",
+                "action": "safe for autonomous execution",
+                "file_scope": 0.5,
+                "cross_file_deps": 0.0,
+                "semantic_complexity": 0.0,
+                "requirement_uncertainty": 0.5,
+                "token_penalty": 0.0,
+            },
+        }
+    )
+    assert data["units"][1] == snapshot(
+        {
+            "id": "phase-2",
+            "title": "Implement User, Implement Post",
+            "tasks": ["2a", "2b"],
+            "depends_on": ["phase-1"],
+            "group": 2,
+            "pieces": [],
+        }
+    )
+
+
+def test_the_hash_is_that_of_the_file(plan: Path) -> None:
+    import hashlib  # noqa: PLC0415
+
+    data = as_json(amelia("check", plan, "--json", cwd=plan.parent))
+    assert data["hash"] == hashlib.sha256(plan.read_bytes()).hexdigest()
+
+
+def test_a_dash_reads_standard_input(tmp_path: Path) -> None:
+    done = amelia("check", "-", "--json", cwd=tmp_path, stdin=PLAN.encode())
+    assert done.returncode == 0
+    assert len(as_json(done)["tasks"]) == 4
+
+
+def test_a_section_is_printed_exactly(tmp_path: Path) -> None:
+    path = tmp_path / "plan.md"
+    path.write_bytes(b"### Task 1: A\r\n\r\ntext\t \r\n\r\n### Task 2: B\n")
+    done = amelia("check", path, "--section", "1", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stdout == b"### Task 1: A\r\n\r\ntext\t \r\n"
+
+
+def test_an_unknown_section_is_wrong_usage_and_says_what_there_is(plan: Path) -> None:
+    done = amelia("check", plan, "--section", "1c", cwd=plan.parent)
+    assert done.returncode == 2
+    assert done.stdout == b""
+    assert b"no task '1c': did you mean 1b?" in done.stderr
+
+
+@pytest.mark.parametrize("kind", ["mermaid", "dot"])
+def test_the_graph_is_drawn(plan: Path, kind: str) -> None:
+    done = amelia("check", plan, "--graph", kind, cwd=plan.parent)
+    assert done.returncode == 0
+    text = done.stdout.decode()
+    assert text.startswith("flowchart LR" if kind == "mermaid" else "digraph plan {")
+    assert ("u1 --> u2" if kind == "mermaid" else '"phase-1" -> "phase-2"') in text
+
+
+@pytest.mark.parametrize("mode", ["single", "tasks", "phased", "lifecycle"])
+def test_a_mode_can_be_asked_for(plan: Path, mode: str) -> None:
+    data = as_json(amelia("check", plan, "--mode", mode, "--json", cwd=plan.parent))
+    assert data["mode"] == mode
+    assert [unit["id"] for unit in data["units"]] == {
+        "single": ["plan"],
+        "tasks": ["1a", "1b", "2a", "2b"],
+        "phased": ["phase-1", "phase-2"],
+        "lifecycle": ["1a", "1b", "2a", "2b"],
+    }[mode]
+
+
+def test_a_bad_plan_exits_5_and_says_all_that_is_wrong(tmp_path: Path) -> None:
+    path = tmp_path / "plan.md"
+    path.write_text(
+        "### Task 1: A\n- Depends on: 2\n### Task 2: B\n- Depends on: 1, 9\n- Files: modify ../x\n"
+    )
+    done = amelia("check", "plan.md", cwd=tmp_path)
+    assert done.returncode == 5
+    assert done.stdout.decode() == snapshot("""\
+plan.md: 2 tasks, 0 units
+mode  phased: The tasks declare dependencies, so they run in phases.
+
+├─ 1          A                     0.0 low      ← 2
+└─ 2          B                     1.0 low      ← 1, 9
+
+plan.md:1: error[dependency-cycle] Tasks wait for each other: 1 → 2 → 1.
+    hint: Remove one of these dependencies.
+plan.md:3: error[unknown-dependency] Task '2' depends on '9', which does not exist.
+    hint: Write the id of a task of this plan.
+plan.md:3: error[path-outside-repository] Task '2': the path '../x' leads out of the repository.
+    hint: Write the path relative to the top of the repository.
+3 errors: this plan cannot run as it is
+""")
+
+
+@pytest.mark.parametrize("data", [b"", b"\0\1\2", b'{"a": 1}'])
+def test_what_is_no_plan_exits_5_also_with_json(tmp_path: Path, data: bytes) -> None:
+    done = amelia("check", "-", "--json", cwd=tmp_path, stdin=data)
+    assert done.returncode == 5
+    assert as_json(done)["tasks"] == []
+    assert as_json(done)["diagnostics"][0]["severity"] == "error"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["check"],
+        ["check", "missing.md"],
+        ["check", "plan.md", "--mode", "wild"],
+        ["check", "plan.md", "--json", "--graph", "dot"],
+        ["chekc", "plan.md"],
+    ],
+)
+def test_wrong_usage_exits_2_without_a_traceback(plan: Path, arguments: list[str]) -> None:
+    done = amelia(*arguments, cwd=plan.parent)
+    assert done.returncode == 2
+    assert done.stdout == b""
+    assert b"Traceback" not in done.stderr
+
+
+def test_a_wrong_setting_exits_3_and_names_it(plan: Path) -> None:
+    (plan.parent / "amelia.toml").write_text('tdd = "sometimes"\n')
+    done = amelia("check", plan, cwd=plan.parent)
+    assert done.returncode == 3
+    assert b"tdd must be one of strict, warn, off" in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+def test_a_terminal_without_unicode_gets_ascii(plan: Path) -> None:
+    done = amelia("check", plan, cwd=plan.parent, PYTHONIOENCODING="ascii")
+    assert done.returncode == 0
+    assert done.stdout.isascii()
+
+
+def test_control_characters_of_a_plan_do_not_reach_the_terminal(tmp_path: Path) -> None:
+    done = amelia("check", "-", cwd=tmp_path, stdin="### Task 1: a\x1b[31mred\x07 \u202egnp\n".encode())
+    assert b"\x1b" not in done.stdout
+    assert b"\x07" not in done.stdout
+    assert "\u202e" not in done.stdout.decode()
+
+
+def test_help_and_version_import_next_to_nothing(tmp_path: Path) -> None:
+    program = "import sys; sys.argv = ['amelia', '--help']\nimport runpy\ntry: runpy.run_module('amelia', run_name='__main__')\nexcept SystemExit: pass\nprint(sorted(m for m in sys.modules if m.startswith(('amelia.', 'yaml', 'pyromark', 'json'))))"
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, check=True)
+    loaded = done.stdout.decode().splitlines()[-1]
+    assert loaded == snapshot("['amelia.model', 'amelia.model.errors', 'amelia.show', 'amelia.show.cli']")

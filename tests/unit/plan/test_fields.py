@@ -1,0 +1,122 @@
+from amelia.model.plan import Priority, Task, TaskStatus, TaskType
+from amelia.plan.read import read_plan
+
+
+def first_task(section: str) -> Task:
+    plan, _ = read_plan(f"### Task 1: First\n{section}\n\n### Task 2: Second\n".encode())
+    return plan.tasks[0]
+
+
+def test_bullets_of_amelias_own_grammar_are_read() -> None:
+    task = first_task(
+        "- Type: impl\n- Depends on: 2, Task 3\n- Phase: 2\n- Files:\n  - Create: `src/a.py`\n  - Modify: src/b.py\n"
+        "  - Test: `tests/test_a.py`\n- Acceptance criteria:\n  - it works\n  - it is fast\n- User story: As a user I want a\n"
+        "- Priority: high\n- Milestone: M1\n- TDD waiver: there is nothing to test"
+    )
+    assert task.type is TaskType.IMPL
+    assert task.depends_on == ("2", "Task 3")
+    assert task.phase == "2"
+    assert task.files_to_create == ("src/a.py",)
+    assert task.files_to_modify == ("src/b.py",)
+    assert task.test_files == ("tests/test_a.py",)
+    assert task.acceptance_criteria == ("it works", "it is fast")
+    assert task.user_story == "As a user I want a"
+    assert task.priority is Priority.HIGH
+    assert task.milestone == "M1"
+    assert task.waiver == "there is nothing to test"
+
+
+def test_bold_fields_and_file_blocks_are_read() -> None:
+    task = first_task(
+        "**Files:**\n- Create: `src/a.py`, `src/b.py`\n- Modify: `src/c.py:12-40`\n- Test: `tests/test_a.py`\n\n"
+        "**Depends on:** Task 2 (needs the schema) | **Type:** test"
+    )
+    assert task.files_to_create == ("src/a.py", "src/b.py")
+    assert task.files_to_modify == ("src/c.py",)
+    assert task.test_files == ("tests/test_a.py",)
+    assert task.depends_on == ("Task 2",)
+    assert task.type is TaskType.TEST
+
+
+def test_a_line_of_files_is_cut_at_its_verbs() -> None:
+    task = first_task("- Files: create src/a.py, modify src/update.py and src/c.py, test tests/test_a.py")
+    assert task.files_to_create == ("src/a.py",)
+    assert task.files_to_modify == ("src/update.py", "src/c.py")
+    assert task.test_files == ("tests/test_a.py",)
+
+
+def test_a_remark_behind_a_path_tells_what_happens_to_it() -> None:
+    task = first_task("**Files:** `src/a.py` (new), `src/b.py`, `tests/test_b.py`")
+    assert task.files_to_create == ("src/a.py",)
+    assert task.files_to_modify == ("src/b.py",)
+    assert task.test_files == ("tests/test_b.py",)
+
+
+def test_commands_and_addresses_are_no_files() -> None:
+    task = first_task("**Files:**\n- Test: `pytest tests/x.py -v`\n- Modify: see https://example.org/a.py")
+    assert task.files == ()
+
+
+def test_latest_is_no_test() -> None:
+    task = first_task("- Files: `src/latest.py`, `contest/a.py`")
+    assert task.test_files == ()
+    assert task.files_to_modify == ("src/latest.py", "contest/a.py")
+
+
+def test_headings_open_fields_too() -> None:
+    task = first_task(
+        "\n#### Acceptance Criteria\n\n- [ ] it works\n- [ ] it lasts\n\n#### Notes\n\n- not a criterion"
+    )
+    assert task.acceptance_criteria == ("it works", "it lasts")
+
+
+def test_dependencies_are_read_from_sentences() -> None:
+    assert first_task("This depends on Task 2 and Task 3.").depends_on == ("Task 2", "Task 3")
+    assert first_task("Blocked by T4.").depends_on == ("T4",)
+    assert first_task("It does not depend on Task 2.").depends_on == ()
+    assert first_task("Esta tarea depende de T002.").depends_on == ("T002",)
+
+
+def test_a_sentence_about_another_task_is_a_dependency_of_that_one() -> None:
+    plan, _ = read_plan(b"### Task 1: A\n### Task 2: B\n\n## Order\n\n- Task 2 depends on Task 1\n")
+    assert [task.depends_on for task in plan.tasks] == [(), ("Task 1",)]
+
+
+def test_dependencies_are_read_from_yaml_blocks() -> None:
+    task = first_task('```yaml\ndepends_on: ["2", "3"]\nparallel: true\n```')
+    assert task.depends_on == ("2", "3")
+
+
+def test_prose_behind_depends_on_names_no_task() -> None:
+    for value in (
+        "none",
+        "N/A",
+        "—",
+        "Python 3.11",
+        "the S3 bucket",
+        "axios 1.6, lodash",
+        "an existing schema",
+    ):
+        assert first_task(f"- Depends on: {value}").depends_on == (), value
+
+
+def test_requires_counts_only_when_it_names_a_task() -> None:
+    assert first_task("- Requires: Node18").depends_on == ()
+    assert first_task("- Requires: Task 2").depends_on == ("Task 2",)
+
+
+def test_fields_in_code_are_not_fields() -> None:
+    assert first_task("```\nDepends on: 2\nType: impl\n```").type is None
+
+
+def test_a_status_line_says_done() -> None:
+    assert first_task("**Status:** ✅ Complete").status is TaskStatus.COMPLETED
+    assert first_task("**Status:** not done").status is TaskStatus.PENDING
+    assert first_task("**Status:** 80% complete").status is TaskStatus.PENDING
+
+
+def test_other_languages_have_fields_too() -> None:
+    task = first_task("- 依赖：任务 2\n- 文件：`src/a.py`\n- 优先级：高")
+    assert task.depends_on == ("任务 2",)
+    assert task.files_to_modify == ("src/a.py",)
+    assert task.priority is Priority.HIGH
