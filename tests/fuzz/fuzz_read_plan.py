@@ -4,7 +4,7 @@ import sys
 
 import atheris  # pyright: ignore[reportMissingTypeStubs]
 
-with atheris.instrument_imports(include=["amelia"]):  # pyright: ignore[reportUnknownMemberType]
+with atheris.instrument_imports(include=["amelia"]):  # pyright: ignore[reportUnknownMemberType, reportAttributeAccessIssue]
     from amelia.model.settings import PlanSettings
     from amelia.plan.compile import compile_plan
     from amelia.plan.read import read_plan

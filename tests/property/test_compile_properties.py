@@ -273,6 +273,19 @@ def test_every_open_task_is_in_units_that_stand_in_order(
                 assert reaches(graph, first_home[task.id], last_home[need])
 
 
+@given(tame_tasks(acyclic=True))
+def test_in_lifecycle_tasks_that_declare_nothing_wait_for_the_phases_before(tasks: list[Task]) -> None:
+    phases, problems = compute_phases(tasks, file_dependencies(tasks))
+    if problems or not any(task.phase for task in tasks):
+        return
+    result = compiled(tasks, PlanSettings(limits=SizeLimits(auto_split=False)), Mode.LIFECYCLE)
+    graph = {unit.id: unit.depends_on for unit in result.units}
+    for phase in phases:
+        free = [task.id for task in phase.tasks if task.id in graph and not task.depends_on]
+        before = [task.id for need in phase.depends_on for task in phases[need - 1].tasks if task.id in graph]
+        assert all(reaches(graph, task_id, earlier) for task_id in free for earlier in before)
+
+
 @given(st.lists(wild_tasks, max_size=6), settings_given, modes)
 def test_compiling_never_raises_whatever_is_written(
     tasks: list[Task], settings: PlanSettings, mode: Mode | None

@@ -113,5 +113,5 @@ def test_a_misspelt_key_is_told_the_right_one(tmp_path: Path) -> None:
 def test_settings_in_two_places_are_refused(tmp_path: Path) -> None:
     (tmp_path / "amelia.toml").write_text("")
     (tmp_path / "pyproject.toml").write_text("[tool.amelia]\n")
-    with pytest.raises(ConfigError, match="both amelia.toml and"):
+    with pytest.raises(ConfigError, match="both amelia"):
         load_settings(tmp_path)

@@ -78,14 +78,12 @@ def assemble(
 
 def _distinct(outline: Outline, places: Sequence[Place]) -> Sequence[Place]:
     """Drops the poorer mention of a task that two sections name, as an outline and the detailed part do."""
-    half, odd = divmod(len(places), 2)
-    first, second = places[:half], places[half:]
-    if (
-        half > 1
-        and not odd
-        and all(one.id and one.id == two.id for one, two in zip(first, second, strict=True))
-    ):
-        return max(second, first, key=lambda part: sum(place.end_line - place.line for place in part))
+    half = len(places) // 2
+    ids = [place.id for place in places]
+    if half > 1 and ids[:half] == ids[half:] and len(set(ids)) == half:  # the whole list stands there twice
+        return max(
+            places[half:], places[:half], key=lambda part: sum(place.end_line - place.line for place in part)
+        )
     mentions: dict[str, list[Place]] = {}
     for place in places:
         mentions.setdefault(place.id, []).append(place)

@@ -19,8 +19,9 @@ _LISTED = frozenset({"files", "create", "modify", "test", "criteria", "needs", "
 _FILES = frozenset({"files", "create", "modify", "test"})
 _LONGEST = max(len(alias) for alias in _NAMES) + 40  # a name, its marks and a remark in parentheses
 _YAML_NEEDS = re.compile(r"(?:depends_on|dependencies)\s*:")
-_COLON = re.compile("[:：]")
-_LEAD = re.compile(r"^(?:\[[ xX]\]|[\W\d_])+")
+_MARKS = " \t\r\n-+*_#>•.[]xX0123456789"  # what may stand around a name; no name starts or ends with x
+_BLANKS = " \t\r\n*_"
+_LEAD = re.compile(r"^[\W\d_]+")
 _ITEM = re.compile(r"^(?P<indent>[ \t]*)(?:[-*+•]|\d+[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(?P<text>.*\S)")
 _CELLS = re.compile(r"[ \t]*[|·][ \t]*(?=\*\*)")
 _REF = r"(?:tasks?\s+#?)?(?:[A-Z]{1,8}-?\d[\w.-]*|\d+(?:\.\d+)*[a-z]?)\b"
@@ -127,7 +128,7 @@ class FieldIndex:
             return values
         for line in self._prose[field.line : min(end_line, field.line + _LIST_LINES)]:
             item = _ITEM.match(line)
-            is_field = next(_fields(0, line), None) is not None
+            is_field = bool(_fields(0, line))
             if item is None:
                 if is_field or (line.strip() and not line.startswith((" ", "\t"))):
                     break
@@ -139,19 +140,32 @@ class FieldIndex:
         return values
 
 
-def _fields(number: int, line: str) -> Iterator[Field]:
-    """Yields the fields of a line, of which there are several in `**Type:** impl | **Files:** …`."""
-    for cell in _CELLS.split(line) if "|" in line or "·" in line else (line,):
-        mark = _COLON.search(cell, 0, _LONGEST)
-        if mark is None and not cell.lstrip().startswith(("#", "**")):
-            continue
-        head = cell[: mark.start()] if mark else cell
-        name = _LEAD.sub("", head).rstrip(" \t\r\n*_").casefold()
-        if name.endswith(")"):
-            name = name[: name.rfind("(")].rstrip(" \t*_")
-        if (canonical := _NAMES.get(name)) is not None:
-            indent = len(head.expandtabs(4)) - len(head.expandtabs(4).lstrip())
-            yield Field(number, indent, canonical, cell[mark.end() :].strip(" \t\r\n*_") if mark else "")
+def _fields(number: int, line: str) -> list[Field]:
+    """Returns the fields of a line, of which there are several in `**Type:** impl | **Files:** …`."""
+    cells = _CELLS.split(line) if "|" in line or "·" in line else (line,)
+    return [found for cell in cells if (found := _field(number, cell)) is not None]
+
+
+def _field(number: int, cell: str) -> Field | None:
+    colon = cell.find(":", 0, _LONGEST)
+    if colon < 0:
+        colon = cell.find("：", 0, _LONGEST)
+    if colon < 0 and not cell.startswith(("#", "**")):
+        return None
+    head = cell[:colon] if colon >= 0 else cell[:_LONGEST]
+    name = head.strip(_MARKS).casefold()
+    if name.endswith(")"):
+        name = name[: name.rfind("(")].rstrip(_MARKS)
+    canonical = _NAMES.get(name) or (_NAMES.get(_LEAD.sub("", name)) if not name.isascii() else None)
+    if canonical is None:
+        return None
+    spaces = head.expandtabs(4)
+    return Field(
+        number,
+        len(spaces) - len(spaces.lstrip()),
+        canonical,
+        cell[colon + 1 :].strip(_BLANKS) if colon >= 0 else "",
+    )
 
 
 def _statements(number: int, line: str, following: str) -> Iterator[_Statement]:

@@ -200,8 +200,10 @@ class _Builder:
                 name = kind if type(kind) is str else next(iter(kind))
                 if name not in _NOT_BLOCKS:
                     self._start(name, kind, (span["start"], span["end"]))
-            elif (kind := event.get("End")) is not None:
-                self._end(kind)
+            elif (kind := event.get("End")) == "Item":
+                self._end_item()
+            elif type(kind) is dict and "BlockQuote" in kind:
+                self._quotes -= 1
         self._found.sort(key=lambda block: (block.line, -block.end_line))
         return self._found
 
@@ -218,13 +220,10 @@ class _Builder:
         elif not self._open and not self._quotes:
             self._top_level(name, kind, span)
 
-    def _end(self, kind: _Kind) -> None:
-        if kind == "Item":
-            item = self._open.pop()
-            if not self._quotes:
-                self._found.append(self._item(item, depth=len(self._open)))
-        elif "BlockQuote" in kind:
-            self._quotes -= 1
+    def _end_item(self) -> None:
+        item = self._open.pop()
+        if not self._quotes:
+            self._found.append(self._item(item, depth=len(self._open)))
 
     def _top_level(self, name: str, kind: _Kind, span: _Span) -> None:
         line, end_line = self._lines(span)

@@ -137,15 +137,13 @@ def _lifecycle(tasks: Sequence[Task], settings: PlanSettings) -> Built:
     split = split_all(tasks, settings.limits)
     source = {piece: task for task, pieces in split.pieces_of.items() for piece in pieces}
     left = _open(split.tasks)
-    by_files = file_dependencies(split.tasks)
-    known = {task.id for task in left}
-    files = {
-        t: kept for t in by_files if t in known and (kept := tuple(n for n in by_files[t] if n in known))
-    }
-    graph = dependency_graph(left, files)
+    graph = dependency_graph(left)
+    files = file_dependencies(split.tasks)
     if any(task.phase is not None for task in tasks):
-        phases, _ = compute_phases(split.tasks, by_files)
-        graph = union(graph, admissible(graph, _phase_edges(phases, graph)))
+        phases, _ = compute_phases(split.tasks, files)
+        graph = union(graph, _phase_edges(phases, graph))
+    among = {i: tuple(n for n in needs if n in graph) for i, needs in files.items() if i in graph}
+    graph = union(graph, admissible(graph, among))
     group = levels_of(graph)
     by_id = {task.id: task for task in left}
     units = tuple(
@@ -180,8 +178,8 @@ def _phase_edges(
 ) -> dict[TaskId, list[TaskId]]:
     """Lets open tasks that declare nothing wait for the last tasks of the phases before theirs.
 
-    Between two large phases that would be a square of edges; there, the first task of the later phase waits
-    for all, and the others wait for it.
+    All edges go to an earlier phase, so they close no cycle. Between two large phases there would be a square
+    of them; there, the first task of the later phase waits for all, and the others wait for it.
     """
     needs = _open_phases(phases)
     ends = {phase.index: _ends(phase, graph) for phase in phases}

@@ -1,4 +1,5 @@
 import json
+from typing import ClassVar
 
 import pytest
 
@@ -274,7 +275,7 @@ class TestOtherShapes:
 
 
 class TestData:
-    TASKS = [
+    TASKS: ClassVar = [
         {
             "id": 1,
             "title": "A",
@@ -308,8 +309,7 @@ class TestData:
         assert "- [ ] s" in plan.tasks[0].section
         lines = json.dumps(data, indent=2).splitlines()
         assert all(
-            '"title": "%s"' % task.title in "".join(lines[task.line - 1 : task.end_line])
-            for task in plan.tasks
+            f'"title": "{task.title}"' in "".join(lines[task.line - 1 : task.end_line]) for task in plan.tasks
         )
         assert plan.tasks[0].end_line < plan.tasks[1].line
 

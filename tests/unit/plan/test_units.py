@@ -232,3 +232,9 @@ def test_between_large_phases_one_task_waits_for_all_and_the_others_for_it() -> 
 def test_phase_order_gives_way_to_what_is_declared() -> None:
     units = units_of(Mode.LIFECYCLE, make("A", "C", phase="1"), make("B", "A", phase="2"), make("C"))
     assert [unit.id for unit in units] == ["C", "A", "B"]
+
+
+def test_a_file_of_a_later_phase_does_not_turn_the_phases_round() -> None:
+    tasks = (make("A", phase="1", files_to_modify=("x",)), make("B", phase="2", files_to_create=("x",)))
+    assert shape(units_of(Mode.LIFECYCLE, *tasks)) == [("A", (), 1), ("B", ("A",), 2)]
+    assert shape(units_of(Mode.PHASED, *tasks)) == [("phase-1", (), 1), ("phase-2", ("phase-1",), 2)]

@@ -1,6 +1,5 @@
 """`amelia check PLAN`: what a plan is made of, and what is wrong with it, before anything is spent."""
 
-import gc
 import sys
 from difflib import get_close_matches
 from pathlib import Path
@@ -40,7 +39,6 @@ def command(*, plan: BinaryIO, mode: str, as_json: bool, section: str | None, gr
     """
     if sum([as_json, section is not None, graph is not None]) > 1:
         raise click.UsageError("--json, --section and --graph exclude each other")
-    gc.disable()  # one plan, then the process ends: collecting cycles only costs time
     name = "standard input" if plan.name in {"-", "<stdin>"} else plan.name
     compiled = check_plan(plan.read(), directory=Path.cwd(), mode=None if mode == "auto" else Mode(mode))
     if section is not None:
