@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,6 +25,8 @@ from amelia.plan.graph import (
 from amelia.plan.phases import compute_phases
 from amelia.plan.size import score
 from amelia.plan.split import split_all
+
+pytestmark = pytest.mark.slow
 
 LIMITS = SizeLimits()
 

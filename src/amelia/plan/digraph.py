@@ -54,15 +54,19 @@ def in_order(
     return tuple(found)
 
 
-def levels_of(graph: Mapping[N, Sequence[N]]) -> dict[N, int]:
+def levels_of(
+    graph: Mapping[N, Sequence[N]], rank: Mapping[N, tuple[int, ...]] | None = None
+) -> dict[N, int]:
     """Returns each node's level, from 1: one more than the highest among what it depends on.
 
-    The nodes come dependencies first, in document order where there is a choice. Those on a cycle,
-    or behind one, are left out.
+    The nodes come in the order of `in_order`. Those on a cycle, or behind one, are left out.
     """
     levels: dict[N, int] = {}
-    for node in in_order(graph):
-        levels[node] = 1 + max((levels[need] for need in graph[node]), default=0)
+    for node in in_order(graph, rank):
+        highest = 0
+        for need in graph[node]:
+            highest = max(highest, levels[need])
+        levels[node] = highest + 1
     return levels
 
 

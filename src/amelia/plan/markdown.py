@@ -19,7 +19,7 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+\Z")
 _ATX = re.compile(r"#{1,6}[ \t]*(.*?)(?:[ \t]+#+)?[ \t]*$")
 _BULLETS = frozenset("-*+")
 _NUMBER = re.compile(r"(\d+)[.)](?:\s+|$)")
-_BOX = re.compile(r"\[([ \txX*/~\->✓✔✅!?oO-]?)\](\*?)(?:[ \t]+|$)")
+_BOX = re.compile(r"\[([ \txX*/~\->✓✔✅!?oO-]?)\]\*?(?:[ \t]+|$)")
 _CELL = re.compile(r"(?<!\\)\|")
 _FENCE = re.compile(r"(`{3,}|~{3,})([^\r\n]*)")
 _NOT_BLOCKS = frozenset(
@@ -50,7 +50,6 @@ class Item:
     text: str
     number: str | None
     box: str | None
-    starred: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,12 +256,12 @@ class _Builder:
         number = None
         if text[:1] in _BULLETS:
             text = text[1:].lstrip()
-        elif marker := _NUMBER.match(text):
+        elif marker := _NUMBER.match(text):  # pragma: no branch - an item has a bullet or a number
             number, text = marker[1], text[marker.end() :]
         box = _BOX.match(text) if text.startswith("[") else None
         if box is None:
-            return Item(line, end_line, depth, text, number, None, starred=False)
-        return Item(line, end_line, depth, text[box.end() :], number, box[1], starred=bool(box[2]))
+            return Item(line, end_line, depth, text, number, None)
+        return Item(line, end_line, depth, text[box.end() :], number, box[1])
 
 
 @dataclass(slots=True)

@@ -1,6 +1,7 @@
 """A record of a data plan becomes a task: the keys and words that tools use for the same thing."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
@@ -99,15 +100,11 @@ def tasks_from(records: Sequence[object], lines: Sequence[tuple[int, int]]) -> t
 def locate(text: str, key: str | None, records: Sequence[object]) -> list[tuple[int, int]]:
     """Finds the lines of every record of a list in the text of its JSON file."""
     decoder = json.JSONDecoder()
-    position = 0
-    while (position := text.find("[" if key is None else f'"{key}"', position)) >= 0:
-        position = text.find("[", position) + 1
-        if not position:
-            break
-        spans = list(_spans(text, position, len(records)))
+    for found in re.finditer(r"\[" if key is None else rf'"{key}"\s*:\s*\[', text):
+        spans = list(_spans(text, found.end(), len(records)))
         if len(spans) == len(records) and decoder.raw_decode(text, spans[0][0])[0] == records[0]:
             return _line_ranges(text, spans)
-    return [(1, 1)] * len(records)
+    return [(1, 1)] * len(records)  # a key written with escapes; the lines are a courtesy
 
 
 def _spans(text: str, position: int, count: int) -> Iterable[tuple[int, int]]:

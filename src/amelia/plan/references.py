@@ -25,7 +25,7 @@ _ZEROS = re.compile(r"(?<![\d.])0+(?=\d)")
 _LETTER_T = re.compile(r"\At[-_]?(?=\d)")
 _PHASE = re.compile(r"phase\s*\w+")
 _RANGE = re.compile(r"(.+?)(?:\s*(?:\.{2,3}|…|–|—|-)\s*|\s+(?:to|through|thru|until)\s+)(.+)")
-_COUNTED = re.compile(r"(.*?)([0-9]{1,18}|(?<=[0-9])[a-z])")
+_COUNTED = re.compile(r"(.*?)([0-9]+|(?<=[0-9])[a-z])")
 _LIST = re.compile(r"\s*(?:[,;&+]|\band\b)\s*")
 _COMMENT = re.compile(r"(?:\(|:\s|\s[-–—]\s).*", re.DOTALL)
 

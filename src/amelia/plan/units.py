@@ -142,9 +142,8 @@ def _lifecycle(tasks: Sequence[Task], settings: PlanSettings) -> Built:
     if any(task.phase is not None for task in tasks):
         phases, _ = compute_phases(split.tasks, files)
         graph = union(graph, _phase_edges(phases, graph))
-    among = {i: tuple(n for n in needs if n in graph) for i, needs in files.items() if i in graph}
+    among = {i: tuple(n for n in needs if n in graph) for i, needs in files.items()}
     graph = union(graph, admissible(graph, among))
-    group = levels_of(graph)
     by_id = {task.id: task for task in left}
     units = tuple(
         Unit(
@@ -152,10 +151,10 @@ def _lifecycle(tasks: Sequence[Task], settings: PlanSettings) -> Built:
             by_id[task_id].title,
             (source.get(task_id, task_id),),
             tuple(UnitId(need) for need in graph[task_id]),
-            group[task_id],
+            group,
             (by_id[task_id],),
         )
-        for task_id in in_order(graph, _ranks(left))
+        for task_id, group in levels_of(graph, _ranks(left)).items()
     )
     return Built(units, split.tasks, split.diagnostics)
 

@@ -51,6 +51,7 @@ def test_levels_come_in_order_and_leave_cycles_out() -> None:
         ("a:b b:acd c:b d:", ["aba"]),
         ("x:a a:b b:a c:d d:e e:c", ["aba", "cdec"]),
         ("a:bc b:d c:a d:a", ["aca"]),
+        ("a:cb b:d c:a d:a", ["aca"]),
     ],
 )
 def test_every_knot_yields_one_shortest_cycle_through_its_first_node(text: str, cycles: list[str]) -> None:

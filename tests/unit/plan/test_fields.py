@@ -120,3 +120,7 @@ def test_other_languages_have_fields_too() -> None:
     assert task.depends_on == ("任务 2",)
     assert task.files_to_modify == ("src/a.py",)
     assert task.priority is Priority.HIGH
+
+
+def test_a_path_in_backticks_may_hold_spaces() -> None:
+    assert first_task("- Files: `docs/my notes.md`").files_to_modify == ("docs/my notes.md",)

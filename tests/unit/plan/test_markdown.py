@@ -9,11 +9,9 @@ def test_blocks_carry_their_lines() -> None:
         [
             Heading(line=1, end_line=1, level=1, text="Title"),
             Paragraph(line=3, end_line=4, text="Text\nmore"),
-            Item(
-                line=6, end_line=13, depth=0, text="**1. box**\n  lazy", number=None, box=" ", starred=False
-            ),
+            Item(line=6, end_line=13, depth=0, text="**1. box**\n  lazy", number=None, box=" "),
             Code(line=9, end_line=11, fence="```", info="py", closed=True),
-            Item(line=12, end_line=13, depth=1, text="inner", number=None, box="x", starred=False),
+            Item(line=12, end_line=13, depth=1, text="inner", number=None, box="x"),
             Row(line=14, end_line=14, cells=("a", "b"), head=True),
             Row(line=16, end_line=16, cells=("1", "2"), head=False),
         ]
@@ -67,3 +65,7 @@ def test_a_rule_at_the_top_is_no_front_matter() -> None:
     assert read_front_matter(["---\n", "a: 1\n"]) == ({}, 1)
     assert read_front_matter(["# x\n"]) == ({}, 1)
     assert read_front_matter([]) == ({}, 1)
+
+
+def test_a_front_matter_far_too_long_is_skipped_unread() -> None:
+    assert read_front_matter(["---\n", "a: " + "x" * 60_000 + "\n", "---\n", "body\n"]) == ({}, 4)

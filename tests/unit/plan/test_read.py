@@ -258,6 +258,27 @@ class TestOtherShapes:
         ]
         assert plan.tasks[1].depends_on == ("a",)
 
+    def test_todos_on_one_line_are_read_too(self) -> None:
+        plan, _ = read("---\ntodos: [{id: a, content: First}, {id: b, content: Second}]\n---\n")
+        assert [(task.id, task.line) for task in plan.tasks] == [("a", 1), ("b", 1)]
+
+    def test_rows_without_an_id_and_second_mentions_are_no_tasks(self) -> None:
+        head = "| # | Task | Status |\n|---|---|---|\n"
+        assert ids(f"{head}| 1 | A | |\n| | total | |\n| 2 | B | |\n\n{head}| 1 | A again | done |\n") == [
+            "1",
+            "2",
+        ]
+
+    def test_a_number_at_the_start_of_a_gsd_name_is_part_of_the_title(self) -> None:
+        plan, _ = read("<task>\n<name>2 columns become 3</name>\n</task>\n")
+        assert [(task.id, task.title) for task in plan.tasks] == [("1", "2 columns become 3")]
+
+    def test_bold_tasks_named_twice_are_one(self) -> None:
+        assert ids("## Order\n\n**Task 1: A**\n\n## Work\n\n**Task 1: A**\n\ntext\n\n**Task 2: B**\n") == [
+            "1",
+            "2",
+        ]
+
     def test_gsd_tasks_are_elements(self) -> None:
         text = (
             '---\nphase: 01-base\nplan: 02\n---\n\n<tasks>\n\n<task type="auto">\n  <name>Task 1: A</name>\n'
