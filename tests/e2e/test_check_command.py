@@ -197,6 +197,59 @@ plan.md:3: error[path-outside-repository] Task '2': the path '../x' leads out of
 """)
 
 
+def test_a_half_finished_plan_shows_what_is_done_and_what_is_left(tmp_path: Path) -> None:
+    done = amelia("check", "-", cwd=tmp_path, stdin=b"## Phase 1: Base\n- [x] T001 A\n- [ ] T002 B\n")
+    assert done.returncode == 0
+    assert done.stdout.decode() == snapshot("""\
+standard input: 2 tasks (1 done), 1 unit
+mode  phased: The tasks declare phases, so they run in phases.
+
+done or left out
+└─ T001          ✓ A                   0.0 low
+phase-1  Phase 1: Base
+└─ T002          B                     0.0 low
+
+this plan can run
+""")
+
+
+def test_a_finished_plan_can_run_and_says_that_nothing_is_left(tmp_path: Path) -> None:
+    done = amelia("check", "-", cwd=tmp_path, stdin=b"- [x] T001 A\n- [x] T002 B\n")
+    assert done.returncode == 0
+    assert b"nothing-left" in done.stdout
+
+
+def test_tasks_stand_below_their_phases_also_when_each_runs_alone(tmp_path: Path) -> None:
+    text = (
+        b"## Phase 1: Base\n### Task 1: A\n## Phase 2: Top\n### Task 2: B\n### Task 3: C\n- Depends on: 2\n"
+    )
+    done = amelia("check", "-", "--mode", "lifecycle", cwd=tmp_path, stdin=text)
+    assert done.stdout.decode() == snapshot("""\
+standard input: 3 tasks, 3 units
+mode  lifecycle: Mode 'lifecycle' was asked for.
+
+Phase 1: Base
+└─ 1          A                     0.0 low
+Phase 2: Top
+├─ 2          B                     0.0 low      ← 1
+└─ 3          C                     0.0 low      ← 2
+
+this plan can run
+""")
+
+
+def test_of_many_findings_of_a_kind_the_first_are_shown(tmp_path: Path) -> None:
+    text = "".join(f"### Task {n}: {'long ' * 20}\n" for n in range(9))
+    done = amelia("check", "-", cwd=tmp_path, stdin=text.encode())
+    assert done.stdout.decode().count("warning[long-title]") == 5
+    assert "… and 4 more of long-title (--json lists all)" in done.stdout.decode()
+
+
+def test_commands_can_be_completed_by_the_shell(tmp_path: Path) -> None:
+    done = amelia(cwd=tmp_path, _AMELIA_COMPLETE="bash_complete", COMP_WORDS="amelia ch", COMP_CWORD="1")
+    assert done.stdout.split() == [b"plain,check"]
+
+
 @pytest.mark.parametrize("data", [b"", b"\0\1\2", b'{"a": 1}'])
 def test_what_is_no_plan_exits_5_also_with_json(tmp_path: Path, data: bytes) -> None:
     done = amelia("check", "-", "--json", cwd=tmp_path, stdin=data)
@@ -223,10 +276,11 @@ def test_wrong_usage_exits_2_without_a_traceback(plan: Path, arguments: list[str
 
 
 def test_a_wrong_setting_exits_3_and_names_it(plan: Path) -> None:
-    (plan.parent / "amelia.toml").write_text('tdd = "sometimes"\n')
+    (plan.parent / "amelia.toml").write_text('tdd = "strict"\nmax_files = 3\n')
     done = amelia("check", plan, cwd=plan.parent)
     assert done.returncode == 3
-    assert b"tdd must be one of strict, warn, off" in done.stderr
+    assert b"amelia.toml: unknown key max_files" in done.stderr
+    assert b"hint: known keys: " in done.stderr
     assert b"Traceback" not in done.stderr
 
 

@@ -4,6 +4,7 @@ Everything here is immutable. A plan's text never changes after it was read; wha
 is a function of the plan and the task's id.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NewType
@@ -174,10 +175,14 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A plan as its author wrote it, and the tasks that were read from it."""
+    """A plan as its author wrote it, and the tasks that were read from it.
+
+    `descriptions` holds what the author says about milestones, by their names as tasks give them.
+    """
 
     text: str = field(repr=False)
     hash: str
     format: str
     goal: str
     tasks: tuple[Task, ...]
+    descriptions: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)

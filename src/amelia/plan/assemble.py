@@ -10,10 +10,13 @@ from typing import Any
 
 from amelia.model.diagnostics import Diagnostic, error, info
 from amelia.model.plan import Task, TaskId, TaskStatus
+from amelia.plan import words
 from amelia.plan.labels import clean_title
 from amelia.plan.markdown import Document
 from amelia.plan.outline import Outline
 from amelia.plan.reading import Reading
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +76,7 @@ def assemble(
     if not tasks:
         notes.append(error("nothing-to-do", "every task is struck through or marked as deferred", line=1))
     goal = outline.goal(places[0].line if places else 1)
-    return Reading(name, tuple(tasks), goal, (*diagnostics, *notes))
+    return Reading(name, tuple(tasks), goal, (*diagnostics, *notes), outline.milestones())
 
 
 def _distinct(outline: Outline, places: Sequence[Place]) -> Sequence[Place]:
@@ -145,11 +148,15 @@ def _unique(outline: Outline, tasks: list[Task]) -> tuple[list[Task], list[Diagn
 
 
 def _without_prose(tasks: list[Task], *, dropped: Collection[str]) -> list[Task]:
-    """Drops dependencies on tasks that are left out, and words that cannot be ids, as names of libraries."""
-    wordy = any(task.id.isalpha() for task in tasks)
+    """Drops dependencies on tasks that are left out, and on things that are no tasks of this plan."""
+    prefixes = {_prefix(task.id) for task in tasks}
 
     def is_meant(need: str) -> bool:
-        return (wordy or not need.isalpha()) and need.rsplit(maxsplit=1)[-1] not in dropped
+        last = need.rsplit(maxsplit=1)[-1]
+        prefix = _prefix(last)
+        # "T7" may be a slip and is kept, to be reported; "lodash" and "SPEC-7" lie outside the plan
+        is_foreign = " " not in need and len(prefix) > 1 and prefix not in prefixes | words.TASKS
+        return last not in dropped and not is_foreign
 
     return [
         task
@@ -157,6 +164,12 @@ def _without_prose(tasks: list[Task], *, dropped: Collection[str]) -> list[Task]
         else replace(task, depends_on=tuple(filter(is_meant, task.depends_on)))
         for task in tasks
     ]
+
+
+def _prefix(task_id: str) -> str:
+    """Returns the letters an id starts with; all ids of nothing but letters have the same prefix."""
+    letters = task_id[: len(task_id) - len(task_id.lstrip(_LETTERS))]
+    return "words" if letters == task_id else letters.casefold()
 
 
 def _left_out(place: Place) -> Diagnostic:

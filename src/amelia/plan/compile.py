@@ -13,6 +13,7 @@ from amelia.model.plan import Milestone, Mode, Plan, Unit
 from amelia.model.settings import PlanSettings
 from amelia.plan.check import UNORDERABLE, check_shared_files, check_tasks
 from amelia.plan.graph import DONE, derive_milestones
+from amelia.plan.phases import compute_phases
 from amelia.plan.references import resolve_references
 from amelia.plan.size import score, soft_limits
 from amelia.plan.tdd import tdd_diagnostics
@@ -34,8 +35,10 @@ class CompiledPlan:
 
     @property
     def can_run(self) -> bool:
-        """Says whether there is something to run and nothing that forbids it."""
-        return bool(self.units) and all(found.severity is not Severity.ERROR for found in self.diagnostics)
+        """Says whether nothing forbids to run the plan; one that is finished runs, and has nothing to do."""
+        return bool(self.plan.tasks) and all(
+            found.severity is not Severity.ERROR for found in self.diagnostics
+        )
 
 
 def compile_plan(
@@ -46,20 +49,19 @@ def compile_plan(
     tasks = plan.tasks
     problems = check_tasks(tasks)
     chosen, reason = choose_mode(plan, settings=settings, requested=mode)
-    if any(problem.code in UNORDERABLE for problem in problems):
-        built = Built((), tasks)
-    else:
-        built = build_units(chosen, plan, settings=settings)
+    is_orderable = all(problem.code not in UNORDERABLE for problem in problems)
+    built = build_units(chosen, plan, settings=settings) if is_orderable else Built((), tasks)
+    phases = compute_phases(tasks, {})[0] if is_orderable and any(task.phase for task in tasks) else ()
     found = [
         *diagnostics,
         *problems,
         *(d for task in tasks if task.status not in DONE for d in soft_limits(task, settings.limits)),
-        *tdd_diagnostics(tasks, settings.tdd),
+        *tdd_diagnostics(tasks, settings.tdd, phases=phases),
         *built.diagnostics,
         *check_shared_files(built.units),
         *_nothing_left(plan),
     ]
-    milestones = derive_milestones(built.tasks, {})
+    milestones = derive_milestones(built.tasks, plan.descriptions)
     return CompiledPlan(plan, chosen, reason, built.units, milestones, _sorted(found))
 
 

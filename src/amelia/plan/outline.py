@@ -68,7 +68,8 @@ class Outline:
         for line in self.document.prose[: before - 1]:
             if stated := _GOAL.match(line):
                 return clean_title(stated["goal"])
-        return self.title if self.entries and self.entries[0].line < before else ""
+        first = self.entries[0] if self.entries else None
+        return self.title if first and first.line < before and first.kind not in GROUPS else ""
 
     def above(self, entry: Entry) -> Iterator[Entry]:
         """Yields the headings above one, the nearest first."""
@@ -98,7 +99,16 @@ class Outline:
             elif entry.kind is None or entry.kind is Kind.NUMBER:
                 phase = None if phase and entry.level <= phase.level else phase
                 milestone = None if milestone and entry.level <= milestone.level else milestone
-            yield entry.line, _name(phase), _name(milestone)
+            yield entry.line, phase and clean_title(phase.heading.text), milestone and _milestone(milestone)
+
+    def milestones(self) -> dict[str, str]:
+        """Returns what stands below each milestone's heading before the next one, by the milestone's name."""
+        stops = [*self._lines, len(self.document.lines) + 1]
+        return {
+            _milestone(entry): " ".join("".join(self.document.prose[entry.line : stops[number] - 1]).split())
+            for number, entry in enumerate(self.entries, start=1)
+            if entry.kind is Kind.MILESTONE
+        }
 
 
 def read_outline(document: Document) -> Outline:
@@ -147,8 +157,11 @@ def _says(text: str, wanted: frozenset[str]) -> bool:
     return len(found) <= _HEADING_WORDS and not wanted.isdisjoint(found)
 
 
-def _name(entry: Entry | None) -> str | None:
-    return clean_title(entry.heading.text) if entry else None
+def _milestone(entry: Entry) -> str:
+    """Returns the name of a milestone with its id first: `M2: Core` for `## Milestone 2: Core`."""
+    assert entry.label is not None
+    number = f"M{entry.label.id}" if entry.label.id.isdigit() else entry.label.id
+    return f"{number}: {entry.label.title}" if entry.label.title else number
 
 
 def _section_ends(document: Document) -> list[int]:

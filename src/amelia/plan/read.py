@@ -69,7 +69,14 @@ def read_plan(data: bytes) -> tuple[Plan, Sequence[Diagnostic]]:
         return Plan(source.text, source.hash, "none", "", ()), source.diagnostics
     reading = _read_json(source.text) if source.text.lstrip()[:1] in {"{", "["} else None
     reading = reading or _read_markdown(source.text)
-    plan = Plan(source.text, source.hash, reading.format, reading.goal, reading.tasks)
+    plan = Plan(
+        source.text,
+        source.hash,
+        reading.format,
+        reading.goal,
+        reading.tasks,
+        descriptions=reading.descriptions,
+    )
     return plan, (*source.diagnostics, *reading.diagnostics)
 
 

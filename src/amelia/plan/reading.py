@@ -1,6 +1,7 @@
 """What a dialect makes of a plan: the tasks it found, and what it wants to say about them."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from amelia.model.diagnostics import Diagnostic
 from amelia.model.plan import Task
@@ -14,3 +15,4 @@ class Reading:
     tasks: tuple[Task, ...]
     goal: str = ""
     diagnostics: tuple[Diagnostic, ...] = ()
+    descriptions: Mapping[str, str] = field(default_factory=dict[str, str])

@@ -1,8 +1,8 @@
 """Tests come before what they test.
 
-An open implementation needs a test task among the tasks it depends on, directly or not, or a waiver with a
-reason. Other types are exempt, and so are tasks without one. Linear in tasks and dependencies; cycles do
-no harm.
+An open implementation needs a test task among the tasks it depends on, directly or not, or in a phase that
+its own phase waits for, or a waiver with a reason. Other types are exempt, and so are tasks without one.
+Linear in tasks and dependencies; cycles do no harm.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,6 +14,7 @@ from amelia.model.settings import TddRule
 from amelia.plan.digraph import dependants, in_order
 from amelia.plan.graph import DONE, Edges, dependency_graph
 from amelia.plan.paths import stem_words
+from amelia.plan.phases import Phase
 
 _HINT = (
     "Add a task of type test for it and name that task under 'Depends on'; "
@@ -43,13 +44,20 @@ def validate_tdd_ordering(tasks: Sequence[Task]) -> None:
         raise TDDViolationError(_message(task), hint=_HINT)
 
 
-def tdd_diagnostics(tasks: Sequence[Task], rule: TddRule) -> list[Diagnostic]:
+def tdd_diagnostics(
+    tasks: Sequence[Task], rule: TddRule, *, phases: Sequence[Phase] = ()
+) -> list[Diagnostic]:
     """Returns what the rule says of the tasks: violations, waivers, and tests that fit nothing."""
     if rule is TddRule.OFF or all(task.type is not TaskType.IMPL for task in tasks):
         return []
     graph = dependency_graph(tasks)
     judge = error if rule is TddRule.STRICT else warning
-    found = [judge("tdd-violation", _message(t), line=t.line, hint=_HINT) for t in _violations(tasks, graph)]
+    after_tests = _after_tests(phases)
+    found = [
+        judge("tdd-violation", _message(t), line=t.line, hint=_HINT)
+        for t in _violations(tasks, graph)
+        if t.id not in after_tests
+    ]
     found.extend(
         info("tdd-waiver", f"Task '{t.id}' needs no test before it: {t.waiver}", line=t.line)
         for t in tasks
@@ -76,6 +84,17 @@ def _violations(tasks: Sequence[Task], graph: Edges) -> Iterator[Task]:
         behind.update(fresh)
         waiting.extend(fresh)
     return (task for task in _must_have_tests(tasks) if task.id not in behind)
+
+
+def _after_tests(phases: Sequence[Phase]) -> set[TaskId]:
+    """Returns the tasks of phases that wait, directly or not, for a phase that holds a test."""
+    graph = {phase.index: phase.depends_on for phase in phases}
+    tested = {phase.index for phase in phases if any(task.type is TaskType.TEST for task in phase.tasks)}
+    after: set[int] = set()
+    for index in in_order(graph):
+        if any(need in tested or need in after for need in graph[index]):
+            after.add(index)
+    return {task.id for phase in phases if phase.index in after for task in phase.tasks}
 
 
 def _unrelated(tasks: Sequence[Task], graph: Edges) -> Iterator[Diagnostic]:

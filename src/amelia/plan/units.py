@@ -34,7 +34,7 @@ def choose_mode(plan: Plan, *, settings: PlanSettings, requested: Mode | None) -
     """Returns the mode for a plan with resolved references, and the reason in one sentence."""
     tasks = plan.tasks
     if not tasks:
-        return Mode.SINGLE, "The plan has no tasks, so it runs as one unit."
+        return Mode.SINGLE, "No task could be read."
     if requested is not None:
         return requested, f"Mode '{requested}' was asked for."
     if plan.format == "single":
@@ -64,7 +64,7 @@ def _declared(tasks: Sequence[Task]) -> str:
 
 def build_units(mode: Mode, plan: Plan, *, settings: PlanSettings) -> Built:
     """Returns the units of a plan whose task graph has no cycle."""
-    if plan.tasks and all(task.status in DONE for task in plan.tasks):
+    if all(task.status in DONE for task in plan.tasks):
         return Built((), plan.tasks)
     match mode:
         case Mode.SINGLE:

@@ -116,12 +116,12 @@ def test_shared_files_are_reported_where_units_run_side_by_side() -> None:
 def test_a_plan_that_is_done_says_so_and_is_not_judged_by_size() -> None:
     result = compiled(replace(T1, status=TaskStatus.COMPLETED))
     assert codes(result) == ["nothing-left"]
-    assert not result.can_run
+    assert (result.can_run, result.units) == (True, ())
 
 
-def test_a_plan_without_tasks_is_one_unit() -> None:
+def test_a_plan_without_tasks_cannot_run() -> None:
     result = compiled()
-    assert (result.mode, [unit.id for unit in result.units], codes(result)) == (Mode.SINGLE, ["plan"], [])
+    assert (result.mode, result.units, codes(result), result.can_run) == (Mode.SINGLE, (), [], False)
 
 
 def test_diagnostics_are_sorted_by_line_then_severity_and_stand_once() -> None:

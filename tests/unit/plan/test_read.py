@@ -74,7 +74,7 @@ class TestHeadings:
 
     def test_milestones_group_what_follows(self) -> None:
         plan, _ = read("## Milestone 1: Core\n### Task 1: A\n## Milestone 2: More\n### Task 2: B\n")
-        assert [task.milestone for task in plan.tasks] == ["Milestone 1: Core", "Milestone 2: More"]
+        assert [task.milestone for task in plan.tasks] == ["M1: Core", "M2: More"]
 
     def test_a_phase_plan_without_tasks_has_its_phases_as_tasks(self) -> None:
         assert ids("# P\n## Phase 1: A\ntext\n## Phase 2: B\ntext\n") == ["1", "2"]
@@ -406,3 +406,52 @@ def test_where_two_readings_are_defensible_both_counts_are_named() -> None:
     assert note.code == "two-readings"
     assert "read as 2 tasks" in note.message
     assert "3 (check boxes)" in note.message
+
+
+class TestCorners:
+    def test_lists_may_be_written_as_text_in_json(self) -> None:
+        story = {"title": "A", "dependsOn": "Task 2, Task 3", "acceptanceCriteria": "- works\n- lasts"}
+        plan, _ = read(json.dumps([story]))
+        assert plan.tasks[0].depends_on == ("Task-2", "Task-3")
+        assert plan.tasks[0].acceptance_criteria == ("works", "lasts")
+
+    def test_where_the_lines_cannot_be_found_the_tasks_are_still_read(self) -> None:
+        plan, _ = read(r'{"t\u0061sks": [{"title": "A"}]}')
+        assert [(task.id, task.line) for task in plan.tasks] == [("1", 1)]
+
+    def test_a_task_without_a_title_takes_the_first_line_of_its_text(self) -> None:
+        plan, _ = read("### Task 1\n\nAdd **login**.\n\n### Task 2 [DONE]\n")
+        assert [(task.title, task.status) for task in plan.tasks] == [
+            ("Add login.", TaskStatus.PENDING),
+            ("Task 2 [DONE]", TaskStatus.COMPLETED),
+        ]
+
+    def test_a_plan_of_nothing_but_dropped_tasks_is_an_error(self) -> None:
+        plan, diagnostics = read("### ~~Task 1: A~~\n")
+        assert plan.tasks == ()
+        assert [found.code for found in diagnostics] == ["left-out", "nothing-to-do"]
+
+    def test_a_fence_at_the_top_with_the_plan_below_it_is_only_code(self) -> None:
+        assert ids("```\n# a comment\n```\n\n### Task 1: A\n### Task 2: B\n") == ["1", "2"]
+
+    def test_fences_are_not_repaired_where_that_makes_ids_clash(self) -> None:
+        text = (
+            "### Task 1: A\n```md\n### Task 1: example\n```\n### Task 2: B\n```py\n\n### Task 1: swallowed\n"
+        )
+        assert ids(text) == ["1", "2"]
+
+    def test_an_empty_field_that_holds_no_list_says_nothing(self) -> None:
+        plan, _ = read("### Task 1: A\n- Type:\n- Priority:\n  - high\n")
+        assert plan.tasks[0].type is None
+
+    def test_flags_in_backticks_are_no_files(self) -> None:
+        plan, _ = read("### Task 1: A\n- Files: `--all`, `a.py`\n")
+        assert plan.tasks[0].files == ("a.py",)
+
+    def test_what_lies_outside_the_plan_is_no_dependency(self) -> None:
+        plan, _ = read("### Task 1: A\n- Depends on: SPEC-7, python3, T9, task-2\n### Task 2: B\n")
+        assert plan.tasks[0].depends_on == ("T9", "task-2")
+
+    def test_milestones_have_the_text_below_their_heading_as_description(self) -> None:
+        plan, _ = read("## Milestone 1: Core\n\nThe *base*.\n\n### Task 1: A\n")
+        assert plan.descriptions == {"M1: Core": "The *base*."}

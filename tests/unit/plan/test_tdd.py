@@ -8,6 +8,7 @@ from amelia.model.diagnostics import Severity
 from amelia.model.errors import TDDViolationError
 from amelia.model.plan import Task, TaskId, TaskStatus, TaskType
 from amelia.model.settings import TddRule
+from amelia.plan.phases import compute_phases
 from amelia.plan.tdd import has_test_dependency, tdd_diagnostics, validate_tdd_ordering
 
 MESSAGE = "Impl subtask 'I' has no test dependency. TDD requires tests before implementation."
@@ -130,3 +131,17 @@ def test_a_chain_of_ten_thousand_is_walked_without_recursion() -> None:
     chain = [make("T0", "test"), *(make(f"T{n}", "impl", f"T{n - 1}") for n in range(1, 10_000))]
     assert tdd_diagnostics(chain, TddRule.STRICT) == []
     assert has_test_dependency(chain[-1], {task.id: task for task in chain})
+
+
+def test_a_test_in_a_phase_before_counts() -> None:
+    tasks = [make("T", "test", phase="1"), make("I", "impl", phase="2"), make("J", "impl", phase="3")]
+    phases, _ = compute_phases(tasks, {})
+    assert tdd_diagnostics(tasks, TddRule.STRICT, phases=phases) == []
+
+
+def test_a_test_in_the_same_phase_or_a_later_one_does_not_count() -> None:
+    tasks = [make("I", "impl", phase="1"), make("T", "test", phase="1"), make("U", "test", phase="2")]
+    phases, _ = compute_phases(tasks, {})
+    assert [found.code for found in tdd_diagnostics(tasks, TddRule.STRICT, phases=phases)] == [
+        "tdd-violation"
+    ]

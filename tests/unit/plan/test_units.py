@@ -35,7 +35,7 @@ FULL: dict[str, Any] = {"acceptance_criteria": ("x",), "files_to_modify": ("a.py
 @pytest.mark.parametrize(
     ("plan", "mode", "word"),
     [
-        (plan_of(), Mode.SINGLE, "no tasks"),
+        (plan_of(), Mode.SINGLE, "No task could be read"),
         (plan_of(make("A"), plan_format="single"), Mode.SINGLE, "not divided"),
         (plan_of(make("A")), Mode.TASKS, "declare no types"),
         (plan_of(make("A", **FULL)), Mode.TASKS, "declare no types"),
@@ -90,9 +90,9 @@ def test_single_is_one_unit_with_what_is_left() -> None:
 @pytest.mark.parametrize(
     ("plan", "title"),
     [
-        (plan_of(goal=""), "The whole plan"),
+        (plan_of(make("A", title=""), goal=""), "The whole plan"),
         (plan_of(make("A"), goal=""), "Title A"),
-        (plan_of(goal="G"), "G"),
+        (plan_of(make("A"), goal="G"), "G"),
     ],
 )
 def test_single_is_called_by_the_goal_or_the_tasks(plan: Plan, title: str) -> None:

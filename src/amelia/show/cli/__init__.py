@@ -4,7 +4,8 @@ Nothing but click is imported here, so that `amelia --help` answers at once.
 """
 
 import importlib
-from typing import NoReturn, cast
+import sys
+from typing import cast
 
 import click
 
@@ -42,8 +43,8 @@ def group() -> None:
     """
 
 
-def main() -> NoReturn:
-    """Runs the command line and ends the process."""
+def main() -> None:
+    """Runs the command line; an error ends it with a message and the exit code of its kind."""
     from amelia.model.errors import AmeliaError  # noqa: PLC0415 - not needed for --help
 
     try:
@@ -52,5 +53,4 @@ def main() -> NoReturn:
         click.secho(f"error: {problem}", fg="red", err=True)
         if problem.hint:
             click.echo(f"  hint: {problem.hint}", err=True)
-        raise SystemExit(problem.exit_code) from None
-    raise SystemExit(0)
+        sys.exit(problem.exit_code)

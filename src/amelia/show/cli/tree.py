@@ -95,7 +95,7 @@ def _rows(tasks: Sequence[Task]) -> Iterator[_Row]:
 
 def _unit_line(unit: Unit) -> str:
     after = f"  after {', '.join(unit.depends_on)}" if unit.depends_on else ""
-    title = "" if len(unit.pieces) == 1 else f"  {printable(unit.title)}"
+    title = "" if unit.title == unit.pieces[0].title else f"  {printable(unit.title)}"
     return click.style(unit.id, bold=True) + title + click.style(after, dim=True)
 
 
