@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from amelia.model.plan import Priority, TaskType
 from amelia.plan import words
+from amelia.plan.paths import is_test
 
 _TYPES = {alias: TaskType(name) for name, aliases in words.TYPES.items() for alias in aliases.split()}
 _PRIORITIES = {
@@ -18,10 +19,6 @@ _LINES = re.compile(r"(?::L?\d+(?:[-–]L?\d+)?(?:,\s?L?\d+(?:[-–]L?\d+)?)*|#L
 _ROLE = re.compile(
     r"\b(?:(?P<create>create|add|new)|(?P<modify>modify|edit|update|change|delete|remove)|(?P<test>tests?))\b",
     re.IGNORECASE,
-)
-_TEST_PATH = re.compile(
-    r"(?:^|/)(?:tests?|__tests__|specs?|e2e)/|(?:^|/)test_[^/]*$|(?:^|/)conftest\.py$"
-    r"|[._-](?:test|spec)s?\.\w+$|[a-z]Tests?\.\w+$"
 )
 _SPLIT = re.compile(
     r"\s*(?:[,;，、；&+]|\band\b|\bund\b|\bet\b|\by\b|(?<=\s)и(?=\s)|和)\s*|\s+/\s+", re.IGNORECASE
@@ -66,11 +63,6 @@ def is_done(value: str) -> bool:
     return bool(_DONE.search(value)) and not _OPEN.search(value)
 
 
-def is_test_path(path: str) -> bool:
-    """Tells whether a path names a test, by its components and never by a substring of them."""
-    return _TEST_PATH.search(path) is not None
-
-
 def paths(value: str) -> list[str]:
     """Reads the paths of a line: those in backticks, or where there are none, what looks like a path."""
     if ticked := _TICKED.findall(value):
@@ -86,7 +78,7 @@ def sort_files(lines: Iterable[tuple[str, str]]) -> Files:
     for role, line in lines:
         for piece_role, piece in _by_role(role, line):
             for path in paths(piece):
-                where = {"create": 0, "modify": 1, "test": 2}.get(piece_role, 2 if is_test_path(path) else 1)
+                where = {"create": 0, "modify": 1, "test": 2}.get(piece_role, 2 if is_test(path) else 1)
                 if path not in files[where]:
                     files[where].append(path)
     return files

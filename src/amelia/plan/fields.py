@@ -70,7 +70,10 @@ class FieldIndex:
             if len(line) < _SHORTEST:
                 continue
             if ":" in line or "：" in line or line.startswith(("#", "**")):
-                self._fields.extend(_fields(number, line))
+                found = _fields(number, line)
+                self._fields += found
+                if any(field.name == "needs" for field in found):
+                    continue
             if _HINT_AT_NEED.search(line):
                 following = self._prose[number] if number < len(self._prose) else ""
                 self._stated.extend(_statements(number, line, following))

@@ -18,6 +18,7 @@ import yaml
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+\Z")
 _ATX = re.compile(r"#{1,6}[ \t]*(.*?)(?:[ \t]+#+)?[ \t]*$")
 _BULLETS = frozenset("-*+")
+_BOX_OR_NUMBER = re.compile(rb"\s*(?:[-*+]\s+\[|\d)")
 _NUMBER = re.compile(r"(\d+)[.)](?:\s+|$)")
 _BOX = re.compile(r"\[([ \txX*/~\->✓✔✅!?oO-]?)\]\*?(?:[ \t]+|$)")
 _CELL = re.compile(r"(?<!\\)\|")
@@ -42,7 +43,10 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A list item. `depth` counts the items around it, `box` is what stands in its check box."""
+    """A list item with a check box or a number; plain bullets are left out.
+
+    `depth` counts the items around it, `box` is what stands in its check box.
+    """
 
     line: int
     end_line: int
@@ -186,7 +190,8 @@ class _Builder:
             text, options=pyromark.Options.ENABLE_TABLES
         )
         self._data = text.encode()
-        self._starts = list(accumulate((len(line.encode()) for line in lines), initial=0))
+        sizes = map(len, lines if text.isascii() else map(str.encode, lines))
+        self._starts = list(accumulate(sizes, initial=0))
         self._found: list[Block] = []
         self._open: list[_OpenItem] = []
         self._quotes = 0
@@ -221,7 +226,8 @@ class _Builder:
 
     def _end_item(self) -> None:
         item = self._open.pop()
-        if not self._quotes:
+        # plain bullets are the bulk of most plans, and no dialect makes tasks of them
+        if not self._quotes and _BOX_OR_NUMBER.match(self._data, item.start):
             self._found.append(self._item(item, depth=len(self._open)))
 
     def _top_level(self, name: str, kind: _Kind, span: _Span) -> None:

@@ -41,7 +41,6 @@ def plan_json(compiled: CompiledPlan) -> str:
             ],
         },
         ensure_ascii=False,
-        indent=2,
     )
 
 

@@ -35,8 +35,9 @@ def worded(outline: Outline) -> Sequence[Place]:
 
 def worded_parents(outline: Outline) -> Sequence[Place]:
     """Finds the outermost headings that call themselves tasks, where such headings are nested."""
-    entries = [entry for entry in outline.entries if entry.kind is Kind.TASK]
-    return _places(outline, _outermost(outline, _without_title(outline, entries)))
+    entries = _without_title(outline, [entry for entry in outline.entries if entry.kind is Kind.TASK])
+    outermost = _outermost(outline, entries)
+    return _places(outline, outermost) if len(outermost) < len(entries) else ()
 
 
 def boxed(outline: Outline) -> Sequence[Place]:
