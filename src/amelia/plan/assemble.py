@@ -3,9 +3,9 @@
 Every Markdown dialect only finds the places; what is the same for all of them is done here, once.
 """
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any
 
 from amelia.model.diagnostics import Diagnostic, error, info
@@ -39,44 +39,48 @@ def assemble(
     outline: Outline, places: Sequence[Place], *, name: str, diagnostics: Sequence[Diagnostic] = ()
 ) -> Reading:
     """Turns places into a reading, in document order."""
-    document = outline.document
     dropped = {place.id: place for place in places if place.dropped}
     places = _distinct(outline, [place for place in places if not place.dropped])
-    groups = list(outline.groups())
-    group_lines = [line for line, _, _ in groups]
-    boxes = [item for item in document.items if item.box is not None]
-    box_lines = [item.line for item in boxes]
-    tasks: list[Task] = []
-    for number, place in enumerate(places, start=1):
-        end_line = document.last_text_line(place.line, place.end_line)
-        index = bisect_right(group_lines, place.line) - 1
-        _, phase, milestone = groups[index] if index >= 0 else (0, None, None)
-        ticks = [
-            item.box for item in boxes[bisect_left(box_lines, place.line) : bisect_right(box_lines, end_line)]
-        ]
-        task_id = place.id or str(number)
-        said: dict[str, Any] = {"phase": phase, "milestone": milestone}
-        said |= outline.fields.describe(task_id, place.line, end_line)
-        said["depends_on"] = tuple(dict.fromkeys((*map(TaskId, place.needs), *said["depends_on"])))
-        said["status"] = _status(place, said.get("status"), ticks if place.boxes_are_steps else ())
-        tasks.append(
-            Task(
-                id=TaskId(task_id),
-                title=place.title or _title(document, place.line, end_line),
-                line=place.line,
-                end_line=end_line,
-                section=document.slice(place.line, end_line),
-                parallel=place.parallel,
-                **said,
-            )
-        )
+    tasks = [_task(outline, place, task_id) for place, task_id in zip(places, _ids(places), strict=True)]
     tasks, notes = _unique(outline, tasks)
     tasks = _without_prose(_with_statements(outline, tasks), dropped=dropped.keys())
     notes += [_left_out(place) for place in dropped.values()]
     if not tasks:
-        notes.append(error("nothing-to-do", "every task is struck through or marked as deferred", line=1))
+        notes.append(error("nothing-to-do", "Every task is struck through or marked as deferred.", line=1))
     goal = outline.goal(places[0].line if places else 1)
     return Reading(name, tuple(tasks), goal, (*diagnostics, *notes), outline.milestones())
+
+
+def _ids(places: Sequence[Place]) -> Iterator[str]:
+    """Yields the ids of places; those without one are numbered by position, past the ids in use."""
+    taken = {place.id for place in places}
+    for number, place in enumerate(places, start=1):
+        if place.id:
+            yield place.id
+            continue
+        free = next(text for text in map(str, count(number)) if text not in taken)
+        taken.add(free)
+        yield free
+
+
+def _task(outline: Outline, place: Place, task_id: str) -> Task:
+    document = outline.document
+    end_line = document.last_text_line(place.line, place.end_line)
+    phase, milestone = outline.group_at(place.line)
+    said: dict[str, Any] = {"phase": phase, "milestone": milestone}
+    said |= outline.fields.describe(task_id, place.line, end_line)
+    said["depends_on"] = tuple(dict.fromkeys((*map(TaskId, place.needs), *said["depends_on"])))
+    ticks = document.ticks(place.line, end_line) if place.boxes_are_steps else ()
+    said["status"] = _status(place, said.get("status"), ticks)
+    return Task(
+        id=TaskId(task_id),
+        title=place.title or _title(document, place.line, end_line),
+        line=place.line,
+        end_line=end_line,
+        section=document.slice(place.line, end_line),
+        parallel=place.parallel,
+        **said,
+    )
 
 
 def _distinct(outline: Outline, places: Sequence[Place]) -> Sequence[Place]:
@@ -111,9 +115,9 @@ def _title(document: Document, line: int, end_line: int) -> str:
     return clean_title(next((text for text in below if text), document.lines[line - 1].strip("# \r\n")))
 
 
-def _status(place: Place, stated: TaskStatus | None, ticks: Sequence[str | None]) -> TaskStatus:
+def _status(place: Place, stated: TaskStatus | None, ticks: Sequence[str]) -> TaskStatus:
     """Decides a status: open boxes outrank a tick in the heading, which may be decoration."""
-    has_open = any(not (tick or "").strip() for tick in ticks)
+    has_open = any(not tick.strip() for tick in ticks)
     all_done = bool(ticks) and all(tick in {"x", "X"} for tick in ticks)
     if has_open or place.done is False:
         return TaskStatus.PENDING
@@ -141,9 +145,9 @@ def _unique(outline: Outline, tasks: list[Task]) -> tuple[list[Task], list[Diagn
         )
         for home, task in zip(homes, tasks, strict=True)
     ]
-    message = f"task numbers start again in every part; the {len(tasks)} tasks get ids like {renamed[0].id}"
+    message = f"Task numbers start again in every part; the {len(tasks)} tasks get ids like {renamed[0].id}."
     return renamed, [
-        info("renumbered", message, line=tasks[0].line, hint="number tasks through the whole plan")
+        info("renumbered", message, line=tasks[0].line, hint="Number tasks through the whole plan.")
     ]
 
 
@@ -173,8 +177,8 @@ def _prefix(task_id: str) -> str:
 
 
 def _left_out(place: Place) -> Diagnostic:
-    message = f"{place.id or place.title} is struck through or marked as deferred, and left out"
-    return info("left-out", message, line=place.line, hint="remove the mark to have it carried out")
+    message = f"{place.id or place.title} is struck through or marked as deferred, and left out."
+    return info("left-out", message, line=place.line, hint="Remove the mark to have it carried out.")
 
 
 def _with_statements(outline: Outline, tasks: list[Task]) -> list[Task]:

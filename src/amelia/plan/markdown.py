@@ -5,7 +5,7 @@ blocks that plans are made of. Lines are 1-based and inclusive. Nothing here kno
 """
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -125,6 +125,16 @@ class Document:
         for block in self.code:
             visible[block.line - 1 : block.end_line] = [""] * (block.end_line - block.line + 1)
         return visible
+
+    def ticks(self, line: int, end_line: int) -> Sequence[str]:
+        """Returns what stands in the check boxes of some lines."""
+        lines, ticks = self._boxes
+        return ticks[bisect_left(lines, line) : bisect_right(lines, end_line)]
+
+    @cached_property
+    def _boxes(self) -> tuple[Sequence[int], Sequence[str]]:
+        boxes = [(item.line, item.box) for item in self.items if item.box is not None]
+        return [line for line, _ in boxes], [box for _, box in boxes]
 
     def last_text_line(self, line: int, end_line: int) -> int:
         """Returns the last line of a range that is not blank, or its first line."""

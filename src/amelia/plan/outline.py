@@ -1,7 +1,7 @@
 """The headings of a document as a tree with labels: what stands under what, and where a section ends."""
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -87,8 +87,14 @@ class Outline:
     def _lines(self) -> Sequence[int]:
         return [entry.line for entry in self.entries]
 
-    def groups(self) -> Iterator[tuple[int, str | None, str | None]]:
-        """Yields (line, phase, milestone) wherever the group changes; it holds for what follows."""
+    def group_at(self, line: int) -> tuple[str | None, str | None]:
+        """Returns the phase and the milestone of a line; each holds for what follows its heading."""
+        index = bisect_right(self._lines, line) - 1
+        return self._groups[index] if index >= 0 else (None, None)
+
+    @cached_property
+    def _groups(self) -> Sequence[tuple[str | None, str | None]]:
+        groups: list[tuple[str | None, str | None]] = []
         phase: Entry | None = None
         milestone: Entry | None = None
         for entry in self.entries:
@@ -99,7 +105,8 @@ class Outline:
             elif entry.kind is None or entry.kind is Kind.NUMBER:
                 phase = None if phase and entry.level <= phase.level else phase
                 milestone = None if milestone and entry.level <= milestone.level else milestone
-            yield entry.line, phase and clean_title(phase.heading.text), milestone and _milestone(milestone)
+            groups.append((phase and clean_title(phase.heading.text), milestone and _milestone(milestone)))
+        return groups
 
     def milestones(self) -> dict[str, str]:
         """Returns what stands below each milestone's heading before the next one, by the milestone's name."""

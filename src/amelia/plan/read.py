@@ -85,12 +85,14 @@ def _read_json(text: str) -> Reading | None:
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as problem:
-        return None if text.lstrip()[0] == "[" else _unknown(f"this is not valid JSON: {problem}")
-    return taskmaster.read(data, text) or prd.read(data, text) or _unknown("this JSON holds no list of tasks")
+        return None if text.lstrip()[0] == "[" else _unknown(f"This is not valid JSON: {problem}.")
+    return (
+        taskmaster.read(data, text) or prd.read(data, text) or _unknown("This JSON holds no list of tasks.")
+    )
 
 
 def _unknown(message: str) -> Reading:
-    hint = "a plan in JSON is task-master's tasks.json or a prd.json with userStories"
+    hint = "A plan in JSON is task-master's tasks.json, or a prd.json with userStories."
     return Reading("none", (), "", (error("unknown-json", message, line=1, hint=hint),))
 
 
@@ -163,9 +165,9 @@ def _boxes_outside(outline: Outline, places: Sequence[Place]) -> list[Place]:
 def _two_readings(taken: tuple[int, str], other: tuple[int, str], line: int) -> Diagnostic:
     return info(
         "two-readings",
-        f"read as {taken[0]} tasks ({taken[1]}); the other reading would be {other[0]} ({other[1]})",
+        f"Read as {taken[0]} tasks ({taken[1]}); the other reading would be {other[0]} ({other[1]}).",
         line=line,
-        hint="write `### Task <id>: <title>` headings to leave no doubt",
+        hint="Write `### Task <id>: <title>` headings to leave no doubt.",
     )
 
 
@@ -183,9 +185,9 @@ def _single(outline: Outline, front: Mapping[str, Any]) -> Reading:
     )
     note = info(
         "single-task",
-        "no tasks were found in this plan; the whole of it is one task",
+        "No tasks were found in this plan; the whole of it is one task.",
         line=1,
-        hint="write `### Task 1: <title>` headings to have it carried out step by step",
+        hint="Write `### Task 1: <title>` headings to have it carried out step by step.",
     )
     return Reading("single", (task,), task.title, (note,))
 
@@ -202,10 +204,10 @@ def _wrapper(document: Document) -> Sequence[tuple[int, int]]:
 def _unwrapped(strict: Reading, inner: Reading, line: int) -> Reading:
     note = warning(
         "plan-in-fence",
-        f"the plan stands inside a code fence; read as {len(inner.tasks)} tasks, "
-        f"taken literally there would be {len(strict.tasks)}",
+        f"The plan stands inside a code fence; read as {len(inner.tasks)} tasks, "
+        f"taken literally there would be {len(strict.tasks)}.",
         line=line,
-        hint="remove the fence around the plan",
+        hint="Remove the fence around the plan.",
     )
     return replace(inner, diagnostics=(note, *inner.diagnostics))
 
@@ -235,18 +237,18 @@ def _repaired(strict: Reading, meant: Reading, fences: Fences) -> Reading:
     unclosed = [
         warning(
             "unclosed-fence",
-            f"the code fence opened at line {line} is never closed; {counts}",
+            f"The code fence opened at line {line} is never closed; {counts}.",
             line=line,
-            hint="close it with the same number of backticks",
+            hint="Close it with the same number of backticks.",
         )
         for line in fences.unclosed
     ]
     nested = [
         warning(
             "nested-fence",
-            f"the code fence opened at line {line} holds fences as long as itself; {counts}",
+            f"The code fence opened at line {line} holds fences as long as itself; {counts}.",
             line=line,
-            hint="open and close it with one backtick more",
+            hint="Open and close it with one backtick more.",
         )
         for line in fences.nested
     ]

@@ -35,19 +35,21 @@ def decode(data: bytes) -> Source:
     text = data.decode(encoding, errors="replace")
     if "\0" in text or text.count("�") * _GARBAGE > len(text):
         problem = error(
-            "binary-file", "this is a binary file, not a plan", hint="give a Markdown or JSON file"
+            "binary-file", "This is a binary file, not a plan.", hint="Give a Markdown or JSON file."
         )
         return Source("", digest, (problem,))
     if not text.strip():
-        problem = error("empty-plan", "the plan is empty", hint="write at least one task, or a goal in prose")
+        problem = error(
+            "empty-plan", "The plan is empty.", hint="Write at least one task, or a goal in prose."
+        )
         return Source("", digest, (problem,))
     if "�" in text and "�".encode(encoding) not in data:
         line = text.count("\n", 0, text.index("�")) + 1
         problem = warning(
             "not-utf-8",
-            "the file is not valid UTF-8; unreadable bytes are shown as �",
+            "The file is not valid UTF-8; unreadable bytes are shown as �.",
             line=line,
-            hint="save the file as UTF-8",
+            hint="Save the file as UTF-8.",
         )
         return Source(text, digest, (problem,))
     return Source(text, digest)

@@ -59,7 +59,8 @@ def _declared(tasks: Sequence[Task]) -> str:
         ("dependencies", any(task.depends_on for task in tasks)),
         ("parallel marks", any(task.parallel for task in tasks)),
     )
-    return " and ".join(name for name, is_there in present if is_there)
+    *others, last = [name for name, is_there in present if is_there] or [""]
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def build_units(mode: Mode, plan: Plan, *, settings: PlanSettings) -> Built:

@@ -28,10 +28,14 @@ class TestHeadings:
         assert ids(f"{marks} Task 1: A\n{marks} Task 2: B\n") == ["1", "2"]
 
     def test_several_levels_in_one_file_are_one_plan(self) -> None:
-        text = (
-            "# Plan\n## Backend\n### Task 1: A\n## Task 2: B\n## Frontend\n#### Task 3: C\n##### Task 4: D\n"
-        )
-        assert ids(text.replace("##### Task 4", "#### Task 4")) == ["1", "2", "3", "4"]
+        text = "# Plan\n## Backend\n### Task 1: A\n## Task 2: B\ntext\n#### Task 3: C\n## Frontend\n#### Task 4: D\n"
+        plan, _ = read(text)
+        assert [(task.id, task.section) for task in plan.tasks] == [
+            ("1", "### Task 1: A\n"),
+            ("2", "## Task 2: B\ntext\n"),
+            ("3", "#### Task 3: C\n"),
+            ("4", "#### Task 4: D\n"),
+        ]
 
     def test_a_parent_task_is_only_the_heading_of_its_parts(self) -> None:
         text = "# Plan\n## Task 1: A\n### Task 1.1: a\n### Task 1.2: b\n## Task 2: B\n"
@@ -404,7 +408,7 @@ def test_where_two_readings_are_defensible_both_counts_are_named() -> None:
     plan, (note,) = read(text)
     assert len(plan.tasks) == 2
     assert note.code == "two-readings"
-    assert "read as 2 tasks" in note.message
+    assert "Read as 2 tasks" in note.message
     assert "3 (check boxes)" in note.message
 
 

@@ -89,5 +89,5 @@ def _note(checkpoints: Sequence[str], total: int) -> tuple[Diagnostic, ...]:
     if not checkpoints:
         return ()
     listed = ", ".join(checkpoints)
-    message = f"{len(checkpoints)} of the {total} tasks are checkpoints for a person: {listed}"
-    return (info("human-checkpoint", message, hint="they are read as tasks; a person has to look at them"),)
+    message = f"{len(checkpoints)} of the {total} tasks are checkpoints for a person: {listed}."
+    return (info("human-checkpoint", message, hint="They are read as tasks; a person has to look at them."),)

@@ -164,10 +164,36 @@ def _containers(outline: Outline, entries: Iterable[Entry]) -> set[int]:
 
 
 def _leaves(outline: Outline, entries: list[Entry]) -> list[Entry]:
-    """Keeps the entries that hold no other one: a parent task is only the heading of its parts."""
-    parents = {index for entry in entries for index in entry.ancestors}
-    lines = {outline.entries[index].line for index in parents}
-    return [entry for entry in entries if entry.line not in lines]
+    """Leaves out the entries that are only the heading of their parts.
+
+    `Task 1` over `Task 1.1` is one, and so is an entry over several others with no text of its own;
+    `Task 3` over `Task 4` is not, there somebody took the wrong level.
+    """
+    parents = {entry.line: entry for entry in entries}
+    children: dict[int, list[Entry]] = {}
+    for entry in entries:
+        for line in (outline.entries[index].line for index in entry.ancestors):
+            if line in parents:
+                children.setdefault(line, []).append(entry)
+    containers = {
+        line
+        for line, inside in children.items()
+        if any(_is_part(entry, parents[line]) for entry in inside)
+        or (len(inside) > 1 and _is_empty(outline, parents[line]))
+    }
+    return [entry for entry in entries if entry.line not in containers]
+
+
+def _is_part(entry: Entry, parent: Entry) -> bool:
+    mine, theirs = entry.label, parent.label
+    return mine is None or theirs is None or (mine.id != theirs.id and mine.id.startswith(theirs.id))
+
+
+def _is_empty(outline: Outline, entry: Entry) -> bool:
+    """Tells whether nothing stands between a heading and the next one."""
+    lines = outline.document.lines
+    following = next((line.lstrip() for line in lines[entry.heading.end_line :] if line.strip()), "")
+    return following.startswith("#")
 
 
 def _outermost(outline: Outline, entries: list[Entry]) -> list[Entry]:

@@ -26,8 +26,8 @@ def read(data: object, text: str) -> Reading | None:
     if len(tags) == 1:
         return reading
     every = sum(len(value["tasks"]) for value in tags.values())
-    message = f"{len(tags)} tags hold {every} tasks; the {len(reading.tasks)} of `{tag}` are read"
-    note = info("several-tags", message, hint="keep the tag to run in a file of its own")
+    message = f"{len(tags)} tags hold {every} tasks; the {len(reading.tasks)} of `{tag}` are read."
+    note = info("several-tags", message, hint="Keep the tag to run in a file of its own.")
     return replace(reading, diagnostics=(note,))
 
 

@@ -1,0 +1,46 @@
+"""The rules of the house that no linter knows."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[2] / "src" / "amelia"
+MODULES = sorted(SOURCE.rglob("*.py"))
+LONGEST_MODULE = 400
+LONGEST_FUNCTION = 40
+VAGUE = {"utils", "util", "helpers", "helper", "common", "base", "manager", "handler", "service", "misc"}
+
+
+def functions(path: Path) -> Iterator[ast.FunctionDef]:
+    return (
+        node
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef)
+    )
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_modules_and_functions_fit_a_head_and_a_screen(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST_MODULE
+    long = [
+        node.name for node in functions(path) if (node.end_lineno or 0) - node.lineno + 1 > LONGEST_FUNCTION
+    ]
+    assert not long
+
+
+def test_no_module_has_a_name_that_says_nothing() -> None:
+    assert not {path.stem for path in MODULES} & VAGUE
+
+
+def test_every_module_is_imported_by_another() -> None:
+    imported: set[str] = set()
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                imported.update([node.module, *(f"{node.module}.{alias.name}" for alias in node.names)])
+    names = {".".join(("amelia", *path.relative_to(SOURCE).with_suffix("").parts)) for path in MODULES}
+    # The entry point, packages, and the commands, which are imported by name when asked for.
+    orphans = {name for name in names - imported if not name.endswith(("__init__", "__main__", "cli.check"))}
+    assert not orphans
