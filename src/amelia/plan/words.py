@@ -138,12 +138,13 @@ FIELDS = {
     "waiver": "tdd waiver",
 }
 
+# Only what means exactly this: "Type: Feature" is the word of a tracker, not a promise of tests before it.
 TYPES = {
-    "test": "test tests testing red",
-    "impl": "impl implement implementation feature feat code green fix bugfix",
-    "refactor": "refactor refactoring cleanup",
+    "test": "test tests testing",
+    "impl": "impl implement implementation",
+    "refactor": "refactor refactoring",
     "docs": "docs doc documentation",
-    "chore": "chore config configuration setup infra infrastructure ci build",
+    "chore": "chore",
 }
 
 PRIORITIES = {

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+import samples
 from amelia.model.diagnostics import Severity, error, info, warning
 from amelia.model.plan import Complexity, Mode, Plan, Task, TaskId, TaskStatus, TaskType
 from amelia.model.settings import PlanSettings, TddRule
@@ -25,25 +26,7 @@ def codes(result: CompiledPlan) -> list[str]:
     return [found.code for found in result.diagnostics]
 
 
-T1 = make(
-    "T1",
-    line=3,
-    milestone="M1: Core",
-    files_to_create=(
-        "src/models/user.py",
-        "src/models/session.py",
-        "src/services/auth.py",
-        "src/services/mail.py",
-        "src/views/register.py",
-        "src/views/login.py",
-    ),
-    acceptance_criteria=(
-        "Passwords are stored with encryption in the user table",
-        "Authentication is async",
-        "A migration adds the session record",
-        "The login page shows various errors, with better caching",
-    ),
-)
+T1 = replace(samples.T1, line=3, milestone="M1: Core")
 
 
 def test_references_are_resolved_and_sizes_known_in_the_result() -> None:

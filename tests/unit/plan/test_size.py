@@ -17,30 +17,9 @@ from amelia.plan.size import (
     score_piece,
     soft_limits,
 )
+from samples import T1
 
 LIMITS = SizeLimits()
-
-# The T1 of document 004, written out: six files over three layers, four criteria.
-T1 = Task(
-    id=TaskId("T1"),
-    title="User registration",
-    line=12,
-    user_story="As a visitor I want to register so that I can log in.",
-    files_to_create=(
-        "src/models/user.py",
-        "src/models/session.py",
-        "src/services/auth.py",
-        "src/services/mail.py",
-        "src/views/register.py",
-        "src/views/login.py",
-    ),
-    acceptance_criteria=(
-        "Passwords are stored with encryption in the user table",
-        "Authentication is async",
-        "A migration adds the session record",
-        "The login page shows various errors, with better caching",
-    ),
-)
 
 
 def make(title: str = "x", **fields: Any) -> Task:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+import samples
 from amelia.model.diagnostics import Severity
 from amelia.model.plan import Complexity, Task, TaskId, TaskStatus
 from amelia.model.settings import SizeLimits
@@ -11,27 +12,7 @@ from amelia.plan.split import shortened, split_all, split_task
 
 LIMITS = SizeLimits()
 
-T1 = Task(
-    id=TaskId("T1"),
-    title="User registration",
-    line=12,
-    depends_on=(TaskId("T0"),),
-    section="### Task T1",
-    files_to_create=(
-        "src/models/user.py",
-        "src/models/session.py",
-        "src/services/auth.py",
-        "src/services/mail.py",
-        "src/views/register.py",
-        "src/views/login.py",
-    ),
-    acceptance_criteria=(
-        "Passwords are stored with encryption in the user table",
-        "Authentication is async",
-        "A migration adds the session record",
-        "The login page shows various errors, with better caching",
-    ),
-)
+T1 = replace(samples.T1, depends_on=(TaskId("T0"),))
 
 
 def scored(task: Task, limits: SizeLimits = LIMITS) -> Task:
