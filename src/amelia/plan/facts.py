@@ -12,6 +12,7 @@ _PRIORITIES = {
     alias: Priority(name) for name, aliases in words.PRIORITIES.items() for alias in aliases.split()
 }
 _WORD = re.compile(r"[^\W_]+")
+_LINK = re.compile(r"\[([^\[\]\n]{1,200})\]\([^()\s]{0,500}\)")
 _TICKED = re.compile(r"`([^`\n]+)`")
 _BARE_PATH = re.compile(r"(?:[\w.@~+\[\]()-]*/)*[\w@~+.\[\]-]*\w\.\w{1,12}\b|(?:[\w.@~+-]+/)+[\w.@~+-]*")
 _ADDRESS = re.compile(r"\w+://\S+")
@@ -25,11 +26,7 @@ _SPLIT = re.compile(
 )
 _ID = r"(?:[A-Za-z]{0,8}[-_.]?\d+[\w.-]*|[A-Z](?![A-Za-z]))"
 _RANGE = rf"{_ID}(?:\s*(?:-|–|—|\.\.|through|thru|to|bis)\s*(?:tasks?\s+)?{_ID})?"
-_CALLED = "|".join(
-    sorted(
-        map(re.escape, words.TASKS | words.SUBTASKS | words.STEPS | words.PHASES | words.STORIES), key=len
-    )[::-1]
-)
+_CALLED = words.alternatives(words.TASKS | words.SUBTASKS | words.STEPS | words.PHASES | words.STORIES)
 # "Task 2 and what it made" names a task, "S3 bucket" and "Python 3.11" do not
 _WORDED = re.compile(rf"[`\[(*\"'\s]*(?P<ref>(?:{_CALLED})s?[\s#:-]*{_RANGE})", re.IGNORECASE)
 _BARE = re.compile(rf"[`\[(#*\"'\s]*(?P<ref>{_RANGE})[`\])*\"']*\s*(?:$|[(:—–])", re.IGNORECASE)
@@ -65,6 +62,7 @@ def is_done(value: str) -> bool:
 
 def paths(value: str) -> list[str]:
     """Reads the paths of a line: those in backticks, or where there are none, what looks like a path."""
+    value = _LINK.sub(r"`\1`", value)
     if ticked := _TICKED.findall(value):
         found = [text.strip() for text in ticked if _is_path(text.strip())]
     else:

@@ -5,7 +5,6 @@ the dialects judge.
 """
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from unicodedata import category
@@ -55,11 +54,6 @@ _ITALIC = re.compile(r"^([*_])([^*_]+)\1(?=\W|$)")
 _TICKED = re.compile(r"^`([^`]+)`")
 
 
-def _alternatives(every: Iterable[str]) -> str:
-    longest_first = sorted(every, key=lambda word: (-len(word), word))
-    return "|".join(re.escape(word).replace(r"\ ", r"\s+") for word in longest_first)
-
-
 _KIND_OF = {
     **dict.fromkeys(words.PHASES, Kind.PHASE),
     **dict.fromkeys(words.MILESTONES, Kind.MILESTONE),
@@ -68,7 +62,7 @@ _KIND_OF = {
     **dict.fromkeys(words.SUBTASKS, Kind.SUBTASK),
     **dict.fromkeys(words.TASKS, Kind.TASK),
 }
-_WORDS = _alternatives(_KIND_OF)
+_WORDS = words.alternatives(_KIND_OF)
 _NUMBER = r"\d{1,6}(?:[.\-_]\d{1,6}){0,5}"
 _CJK = "一二三四五六七八九十百〇零"
 _WORD_ID = (
@@ -83,9 +77,13 @@ _WORDED = re.compile(
 _ORDINAL = re.compile(
     rf"第\s*(?P<id>\d+|[{_CJK}]+)\s*(?P<word>个任务|項任務|项任务|任务|步|阶段|階段|部分|フェーズ|章)"
 )
-_CODE_ID = r"(?:[A-Z][A-Za-z]{0,5}\d{0,3}[-_.])?[A-Z]{1,8}[-_.]?\d{1,6}(?:[.\-_]\d{1,5}){0,4}[a-zA-Z]?"
+_CODE_ID = (
+    r"(?:[A-Z][A-Za-z]{0,5}\d{0,3}[-_.])?(?:[A-Z]\d)?[A-Z]{1,8}[-_.]?\d{1,6}(?:[.\-_]\d{1,5}){0,4}[a-zA-Z]?"
+)
 _CODE = re.compile(rf"[\[(]?(?P<id>{_CODE_ID})[\])]?(?![A-Za-z0-9/])")
-_BARE = re.compile(rf"[\[(#]?(?P<id>{_NUMBER}(?:\.?[a-z](?![A-Za-z]))?)[\])]?(?=[\s:：.)\]–—、-]|$)")
+_BARE = re.compile(
+    rf"[\[(#]?(?P<id>{_NUMBER}(?:-[A-Z]{{1,4}}-\d{{1,4}}|\.?[a-z](?![A-Za-z]))?)[\])]?(?=[\s:：.)\]–—、-]|$)"
+)
 _TOTAL = re.compile(r"\s*(?:/|of|von|de|sur|из)\s*\d{1,4}(?![\d.])", re.IGNORECASE)
 _ASIDE = re.compile(r"^\s*(?:\([^()]{1,200}\)|（[^（）]{1,200}）|\[[^\[\]]{1,200}\])\s*(?=[:：–—-])")
 # "Title — ✅ (in review)", "Title [DONE]", "Title (in progress)": the state is not part of the title

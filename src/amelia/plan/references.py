@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from amelia.model.plan import Task, TaskId
+from amelia.plan import words
 
 Found = tuple[TaskId, ...] | None
 Counted = tuple[str, int]
@@ -20,11 +21,16 @@ _LONGEST = 200  # longer texts are no references, and the expressions below need
 _NOTHING = re.compile(
     r"(?:none|nothing|nil|null|n/?a)(?:\s*[(:;,].*|\s+[–—-].*)?|no dependenc(?:y|ies)\b.*|[-–—\s]*", re.DOTALL
 )
-_NOUN = re.compile(r"\A(?:(?:sub-?tasks?|tasks?|steps?|stor(?:y|ies)|items?|issues?)\b[\s#:_.-]*|#+)")
+_CALLED = words.alternatives(words.TASKS | words.SUBTASKS | words.STEPS | words.STORIES)
+_NOUN = re.compile(rf"\A(?:(?:{_CALLED}|stories)s?(?![^\W\d_])[\s#:_.-]*|#+)")
 _ZEROS = re.compile(r"(?<![\d.])0+(?=\d)")
 _LETTER_T = re.compile(r"\At[-_]?(?=\d)")
 _PHASE = re.compile(r"phase\s*\w+")
-_RANGE = re.compile(r"(.+?)(?:\s*(?:\.{2,3}|…|–|—|-)\s*|\s+(?:to|through|thru|until)\s+)(.+)")
+# A hyphen may belong to an id, so it is tried last.
+_RANGE_MARKS = (
+    re.compile(r"\s*(?:\.{2,3}|…|–|—)\s*|\s+(?:to|through|thru|until)\s+"),
+    re.compile(r"\s*-\s*"),
+)
 _COUNTED = re.compile(r"(.*?)([0-9]+|(?<=[0-9])[a-z])")
 _LIST = re.compile(r"\s*(?:[,;&+]|\band\b)\s*")
 _COMMENT = re.compile(r"(?:\(|:\s|\s[-–—]\s).*", re.DOTALL)
@@ -139,16 +145,17 @@ def _several(text: str, index: _Index) -> Found:
 
 def _range(text: str, index: _Index) -> Found:
     """Expands a range whose ends are two tasks that are counted alike."""
-    match = _RANGE.fullmatch(text)
-    ends = [_one(end.strip(_WRAPPING), index) for end in match.groups()] if match else []
-    counts = [found for end in ends if end and (found := _count(end))]
-    if len(counts) != 2 or counts[0][0] != counts[1][0]:  # noqa: PLR2004 - a range has two ends
-        return None
-    (name, low), (_, high) = counts
-    members = index.counted[name]
-    first = bisect_left(members, low, key=lambda member: member[0])
-    last = bisect_right(members, high, key=lambda member: member[0])
-    return tuple(task_id for _, task_id in members[first:last]) or None
+    marks = (mark for pattern in _RANGE_MARKS for mark in pattern.finditer(text))
+    for mark in marks:
+        ends = (_one(end.strip(_WRAPPING), index) for end in (text[: mark.start()], text[mark.end() :]))
+        counts = [found for end in ends if end and (found := _count(end))]
+        if len(counts) == 2 and counts[0][0] == counts[1][0]:  # noqa: PLR2004 - a range has two ends
+            (name, low), (_, high) = counts
+            members = index.counted[name]
+            first = bisect_left(members, low, key=lambda member: member[0])
+            last = bisect_right(members, high, key=lambda member: member[0])
+            return tuple(task_id for _, task_id in members[first:last]) or None
+    return None
 
 
 def _list(text: str, index: _Index) -> Found:

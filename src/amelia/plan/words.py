@@ -3,6 +3,16 @@
 Every word stands in its case-folded form. Adding a language means adding words here and nowhere else.
 """
 
+import re
+from collections.abc import Iterable
+
+
+def alternatives(words: Iterable[str]) -> str:
+    """Returns a pattern that matches any of some words, the longest first."""
+    longest_first = sorted(words, key=lambda word: (-len(word), word))
+    return "|".join(re.escape(word).replace(r"\ ", r"\s+") for word in longest_first)
+
+
 TASKS = frozenset(
     """
     task todo ticket workitem

@@ -124,3 +124,7 @@ def test_other_languages_have_fields_too() -> None:
 
 def test_a_path_in_backticks_may_hold_spaces() -> None:
     assert first_task("- Files: `docs/my notes.md`").files_to_modify == ("docs/my notes.md",)
+
+
+def test_a_linked_path_is_that_of_its_text() -> None:
+    assert first_task("Files: [src/a.ts](file:///C:/x/src/a.ts)").files_to_modify == ("src/a.ts",)

@@ -62,6 +62,8 @@ from amelia.plan.labels import Kind, read_label
         ("A1. Title", Kind.CODE, "A1", "Title"),
         ("US-001: Title", Kind.CODE, "US-001", "Title"),
         ("P1-T2: Title", Kind.CODE, "P1-T2", "Title"),
+        ("E2E1: Title", Kind.CODE, "E2E1", "Title"),
+        ("01-01-02-BE-01 Title", Kind.NUMBER, "01-01-02-BE-01", "Title"),
         ("1.2 Title", Kind.NUMBER, "1.2", "Title"),
         ("1.2.3 Title", Kind.NUMBER, "1.2.3", "Title"),
         ("4a: Title", Kind.NUMBER, "4a", "Title"),
