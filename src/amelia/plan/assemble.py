@@ -4,35 +4,22 @@ Every Markdown dialect only finds the places; what is the same for all of them i
 """
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 from typing import Any
 
 from amelia.model.diagnostics import Diagnostic, error, info
 from amelia.model.plan import Task, TaskId, TaskStatus
 from amelia.plan import words
+from amelia.plan.fields import read_fields
 from amelia.plan.labels import clean_title
 from amelia.plan.markdown import Document
+from amelia.plan.mentions import distinct
 from amelia.plan.outline import Outline
-from amelia.plan.reading import Reading
+from amelia.plan.reading import Place, Reading
+from amelia.plan.slips import find_slips
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a task stands; an empty `id` is numbered by position."""
-
-    line: int
-    end_line: int
-    id: str
-    title: str
-    done: bool | None = None
-    dropped: bool = False
-    parallel: bool = False
-    boxes_are_steps: bool = True
-    needs: tuple[str, ...] = ()
-    separated: bool = True
 
 
 def assemble(
@@ -40,15 +27,21 @@ def assemble(
 ) -> Reading:
     """Turns places into a reading, in document order."""
     dropped = {place.id: place for place in places if place.dropped}
-    places = _distinct(outline, [place for place in places if not place.dropped])
+    places, notes = distinct(outline, [place for place in places if not place.dropped])
     tasks = [_task(outline, place, task_id) for place, task_id in zip(places, _ids(places), strict=True)]
-    tasks, notes = _unique(outline, tasks)
+    tasks, renumbered = _unique(outline, tasks)
     tasks = _without_prose(_with_statements(outline, tasks), dropped=dropped.keys())
-    notes += [_left_out(place) for place in dropped.values()]
+    notes = [
+        *diagnostics,
+        *notes,
+        *renumbered,
+        *map(_left_out, dropped.values()),
+        *find_slips(outline.document.prose, tasks),
+    ]
     if not tasks:
         notes.append(error("nothing-to-do", "Every task is struck through or marked as deferred.", line=1))
     goal = outline.goal(places[0].line if places else 1)
-    return Reading(name, tuple(tasks), goal, (*diagnostics, *notes), outline.milestones())
+    return Reading(name, tuple(tasks), goal, tuple(notes), outline.milestones())
 
 
 def _ids(places: Sequence[Place]) -> Iterator[str]:
@@ -83,36 +76,11 @@ def _task(outline: Outline, place: Place, task_id: str) -> Task:
     )
 
 
-def _distinct(outline: Outline, places: Sequence[Place]) -> Sequence[Place]:
-    """Drops the poorer mention of a task that two sections name, as an outline and the detailed part do."""
-    half = len(places) // 2
-    ids = [place.id for place in places]
-    if half > 1 and ids[:half] == ids[half:] and len(set(ids)) == half:  # the whole list stands there twice
-        return max(
-            places[half:], places[:half], key=lambda part: sum(place.end_line - place.line for place in part)
-        )
-    mentions: dict[str, list[Place]] = {}
-    for place in places:
-        mentions.setdefault(place.id, []).append(place)
-    poorer: set[int] = set()
-    for task_id, same in mentions.items():
-        if task_id and len(same) > 1:
-            poorer.update(place.line for place in _poorer(outline, same))
-    return [place for place in places if place.line not in poorer]
-
-
-def _poorer(outline: Outline, same: Sequence[Place]) -> Iterator[Place]:
-    best = max(same, key=lambda place: (place.separated, place.end_line - place.line))
-    for place in same:
-        is_mention = place.title.casefold() == best.title.casefold() or place.separated < best.separated
-        if place is not best and is_mention and outline.home(place.line) != outline.home(best.line):
-            yield place
-
-
 def _title(document: Document, line: int, end_line: int) -> str:
-    """Finds a title for a task whose heading is only an id: the first line of its text, or the heading."""
+    """Finds a title for a task whose heading is only an id: its first sentence, or the heading."""
     below = (text.strip() for text in document.prose[line:end_line])
-    return clean_title(next((text for text in below if text), document.lines[line - 1].strip("# \r\n")))
+    said = next((text for text in below if text[:1].isalnum() or text.startswith(("**", "`"))), "")
+    return clean_title(said if said and not read_fields(said) else document.lines[line - 1].strip("# \r\n"))
 
 
 def _status(place: Place, stated: TaskStatus | None, ticks: Sequence[str]) -> TaskStatus:

@@ -70,7 +70,7 @@ class FieldIndex:
             if len(line) < _SHORTEST:
                 continue
             if ":" in line or "：" in line or line.startswith(("#", "**")):
-                found = _fields(number, line)
+                found = read_fields(line, number)
                 self._fields += found
                 if any(field.name == "needs" for field in found):
                     continue
@@ -131,7 +131,7 @@ class FieldIndex:
             return values
         for line in self._prose[field.line : min(end_line, field.line + _LIST_LINES)]:
             item = _ITEM.match(line)
-            is_field = bool(_fields(0, line))
+            is_field = bool(read_fields(line))
             if item is None:
                 if is_field or (line.strip() and not line.startswith((" ", "\t"))):
                     break
@@ -143,7 +143,7 @@ class FieldIndex:
         return values
 
 
-def _fields(number: int, line: str) -> list[Field]:
+def read_fields(line: str, number: int = 0) -> list[Field]:
     """Returns the fields of a line, of which there are several in `**Type:** impl | **Files:** …`."""
     cells = _CELLS.split(line) if "|" in line or "·" in line else (line,)
     return [found for cell in cells if (found := _field(number, cell)) is not None]

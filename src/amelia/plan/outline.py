@@ -1,7 +1,7 @@
 """The headings of a document as a tree with labels: what stands under what, and where a section ends."""
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -77,11 +77,18 @@ class Outline:
 
     def home(self, line: int) -> int:
         """Returns the line of the heading above whatever stands at a line, or 0."""
-        index = bisect_left(self._lines, line)
-        if index < len(self.entries) and self.entries[index].line == line:
-            above = self.entries[index].ancestors
-            return self.entries[above[-1]].line if above else 0
-        return self.entries[index - 1].line if index else 0
+        return next((entry.line for entry in self._above_line(line)), 0)
+
+    def is_announced(self, line: int) -> bool:
+        """Tells whether a heading that announces tasks stands above a line."""
+        return any(is_task_section(entry.heading.text) for entry in self._above_line(line) if entry.level > 1)
+
+    def _above_line(self, line: int) -> Iterator[Entry]:
+        index = bisect_right(self._lines, line) - 1
+        if index >= 0:
+            entry = self.entries[index]
+            yield from () if entry.line == line else (entry,)
+            yield from self.above(entry)
 
     @cached_property
     def _lines(self) -> Sequence[int]:

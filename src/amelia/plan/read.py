@@ -11,14 +11,14 @@ from typing import Any
 from amelia.model.diagnostics import Diagnostic, error, info, warning
 from amelia.model.plan import Plan, Task, TaskId, TaskStatus
 from amelia.plan import facts
-from amelia.plan.assemble import Place, assemble
+from amelia.plan.assemble import assemble
 from amelia.plan.dialects import bold, checklists, frontmatter, gsd, headings, lists, prd, tables, taskmaster
 from amelia.plan.fences import Fences, are_suspicious, pair_fences
 from amelia.plan.labels import Kind, read_label
 from amelia.plan.markdown import Code, Document, parse, read_front_matter
 from amelia.plan.outline import Outline, read_outline
 from amelia.plan.ranges import Ranges
-from amelia.plan.reading import Reading
+from amelia.plan.reading import Place, Reading
 from amelia.plan.records import scalar, text_of
 from amelia.plan.source import decode
 

@@ -1,10 +1,26 @@
-"""What a dialect makes of a plan: the tasks it found, and what it wants to say about them."""
+"""What a dialect finds in a plan, and what becomes of it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from amelia.model.diagnostics import Diagnostic
 from amelia.model.plan import Task
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a task stands; an empty `id` is numbered by position."""
+
+    line: int
+    end_line: int
+    id: str
+    title: str
+    done: bool | None = None
+    dropped: bool = False
+    parallel: bool = False
+    boxes_are_steps: bool = True
+    needs: tuple[str, ...] = ()
+    separated: bool = True
 
 
 @dataclass(frozen=True, slots=True)

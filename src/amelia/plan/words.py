@@ -124,7 +124,7 @@ NOTHING = frozenset(
 
 # What authors call the fields of a task, by the name the reader gives them.
 FIELDS = {
-    "type": "type|kind|task type|类型|тип|tipo",
+    "type": "type|kind|task type|typ|类型|種類|종류|тип|tipo",
     "needs": "depends on|depends|depends_on|dependencies|dependency|blocked by"
     "|依赖|依賴|前置任务|依存|依存関係|의존성|зависимости|зависит от|depende de|dependencias"
     "|dependências|dépendances|dépend de|abhängigkeiten|hängt ab von|abhängig von",
@@ -150,10 +150,12 @@ FIELDS = {
 
 # Only what means exactly this: "Type: Feature" is the word of a tracker, not a promise of tests before it.
 TYPES = {
-    "test": "test tests testing",
-    "impl": "impl implement implementation",
-    "refactor": "refactor refactoring",
-    "docs": "docs doc documentation",
+    "test": "test tests testing 测试 テスト 테스트 prueba teste тест тесты",
+    "impl": "impl implement implementation 实现 実装 구현 implementación implementação implémentation"
+    " implementierung реализация",
+    "refactor": "refactor refactoring 重构 リファクタリング refactorización refatoração рефакторинг",
+    "docs": "docs doc documentation 文档 ドキュメント 문서 documentación documentação dokumentation"
+    " документация",
     "chore": "chore",
 }
 

@@ -4,10 +4,10 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from amelia.plan.assemble import Place
 from amelia.plan.labels import Kind, Label, read_label
 from amelia.plan.markdown import Paragraph
 from amelia.plan.outline import Outline
+from amelia.plan.reading import Place
 
 _BOLD = re.compile(r"^(?:[^\w\s*]{1,3}\s*)?\*\*(?P<bold>[^*\n]+(?:\*(?!\*)[^*\n]*)*)\*\*(?P<rest>[^\n]*)")
 

@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from amelia.plan import words
-from amelia.plan.assemble import Place
 from amelia.plan.labels import Kind, Label, clean_title, read_label
 from amelia.plan.markdown import Item
 from amelia.plan.outline import GROUPS, Entry, Outline, is_aside
 from amelia.plan.ranges import Ranges
+from amelia.plan.reading import Place
 
 _PARALLEL = re.compile(r"[\[(]P[\])]")
 _TAGS = re.compile(r"^(?:\s*(?:\[(?:P|US\d+|Story\s?\d+|[A-Z]{1,6}\d*)\]|\([PS]\)))+\s*")

@@ -9,10 +9,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from amelia.plan import words
-from amelia.plan.assemble import Place
 from amelia.plan.labels import Kind, clean_title
 from amelia.plan.outline import GROUPS, Entry, Outline, is_aside, is_deferred, is_finished, is_task_section
 from amelia.plan.ranges import any_within
+from amelia.plan.reading import Place
 
 _BOX = re.compile(r"^\W{0,4}\[([ xX~/!>-]?)\]\s")
 _DROPPED = re.compile(

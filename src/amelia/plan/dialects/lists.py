@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from amelia.plan.assemble import Place
 from amelia.plan.labels import clean_title
 from amelia.plan.outline import Outline, is_task_section
 from amelia.plan.ranges import Ranges
+from amelia.plan.reading import Place
 
 
 def numbered(outline: Outline) -> Sequence[Place]:

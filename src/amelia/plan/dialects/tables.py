@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from amelia.plan import facts, words
-from amelia.plan.assemble import Place
 from amelia.plan.labels import clean_title
 from amelia.plan.markdown import Row
 from amelia.plan.outline import Outline
+from amelia.plan.reading import Place
 
 _ID = frozenset({"id", "#", "no", "no.", "nr", "nr.", "number", "task id", "编号", "номер", "№", "番号"})
 _TITLE = (
