@@ -68,12 +68,13 @@ plan.md: 4 tasks, 2 units
 goal  Blog
 mode  phased: The tasks declare types and dependencies, so they run in phases.
 
-phase-1  Write User tests, Write Post tests
-├─ 1a test     Write User tests      1.0 low
-└─ 1b test     Write Post tests      1.0 low
-phase-2  Implement User, Implement Post  after phase-1
-├─ 2a impl     Implement User        1.0 low      ← 1a
-└─ 2b impl     Implement Post        1.0 low      ← 1b
+   id type task                 size          waits for
+phase-1
+├─ 1a test Write User tests      1.0 low
+└─ 1b test Write Post tests      1.0 low
+phase-2  after phase-1
+├─ 2a impl Implement User        1.0 low      ← 1a
+└─ 2b impl Implement Post        1.0 low      ← 1b
 
 this plan can run
 """)
@@ -161,6 +162,13 @@ def test_the_graph_is_drawn(plan: Path, kind: str) -> None:
     assert ("u1 --> u2" if kind == "mermaid" else '"phase-1" -> "phase-2"') in text
 
 
+def test_a_graph_of_a_bad_plan_says_beside_it_why_the_plan_cannot_run(tmp_path: Path) -> None:
+    done = amelia("check", "-", "--graph", "dot", cwd=tmp_path, stdin=b"### Task 1: A\n- Depends on: 1\n")
+    assert done.returncode == 5
+    assert done.stdout.startswith(b"digraph")
+    assert b"error[self-dependency]" in done.stderr
+
+
 @pytest.mark.parametrize("mode", ["single", "tasks", "phased", "lifecycle"])
 def test_a_mode_can_be_asked_for(plan: Path, mode: str) -> None:
     data = as_json(amelia("check", plan, "--mode", mode, "--json", cwd=plan.parent))
@@ -184,8 +192,9 @@ def test_a_bad_plan_exits_5_and_says_all_that_is_wrong(tmp_path: Path) -> None:
 plan.md: 2 tasks, 0 units
 mode  phased: The tasks declare dependencies, so they run in phases.
 
-├─ 1          A                     0.0 low      ← 2
-└─ 2          B                     1.0 low      ← 1, 9
+   id task                 size          waits for
+├─ 1  A                     0.0 low      ← 2
+└─ 2  B                     1.0 low      ← 1, 9
 
 plan.md:1: error[dependency-cycle] Tasks wait for each other: 1 → 2 → 1.
     hint: Remove one of these dependencies.
@@ -204,10 +213,11 @@ def test_a_half_finished_plan_shows_what_is_done_and_what_is_left(tmp_path: Path
 standard input: 2 tasks (1 done), 1 unit
 mode  phased: The tasks declare phases, so they run in phases.
 
+   id   task                 size          waits for
 done or left out
-└─ T001          ✓ A                   0.0 low
+└─ T001 ✓ A                   0.0 low
 phase-1  Phase 1: Base
-└─ T002          B                     0.0 low
+└─ T002 B                     0.0 low
 
 this plan can run
 """)
@@ -228,11 +238,12 @@ def test_tasks_stand_below_their_phases_also_when_each_runs_alone(tmp_path: Path
 standard input: 3 tasks, 3 units
 mode  lifecycle: Mode 'lifecycle' was asked for.
 
+   id task                 size          waits for
 Phase 1: Base
-└─ 1          A                     0.0 low
+└─ 1  A                     0.0 low
 Phase 2: Top
-├─ 2          B                     0.0 low      ← 1
-└─ 3          C                     0.0 low      ← 2
+├─ 2  B                     0.0 low      ← 1
+└─ 3  C                     0.0 low      ← 2
 
 this plan can run
 """)

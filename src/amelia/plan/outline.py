@@ -17,6 +17,7 @@ _GOAL = re.compile(
     r"^[\s>*_-]*(?:Goal|Objective|目标|目標|Ziel|Objetivo|Objectif|Цель)[*_]*\s*[:：][*_\s]*(?P<goal>\S.*)",
     re.IGNORECASE,
 )
+_GENRE = re.compile(r"^(?:tasks?|task list|plan|implementation plan)\s*[:：—–-]+\s*(?=\S)", re.IGNORECASE)
 GROUPS = frozenset({Kind.PHASE, Kind.MILESTONE})
 _UNSPACED = tuple(word for word in words.TASKS if not word.isascii())
 
@@ -69,7 +70,8 @@ class Outline:
             if stated := _GOAL.match(line):
                 return clean_title(stated["goal"])
         first = self.entries[0] if self.entries else None
-        return self.title if first and first.line < before and first.kind not in GROUPS else ""
+        is_title = first is not None and first.line < before and first.kind not in GROUPS
+        return _GENRE.sub("", self.title) if is_title else ""
 
     def above(self, entry: Entry) -> Iterator[Entry]:
         """Yields the headings above one, the nearest first."""
@@ -151,7 +153,7 @@ def is_task_section(text: str) -> bool:
 
 def is_aside(text: str) -> bool:
     """Tells whether a heading opens a section beside the work: a summary, a check list, what is deferred."""
-    return (_says(text, words.ASIDES) or is_deferred(text)) and not is_task_section(text)
+    return _says(text, words.ASIDES) and not is_task_section(text)
 
 
 @lru_cache(maxsize=1024)

@@ -22,6 +22,8 @@ from amelia.plan.reading import Place, Reading
 from amelia.plan.records import scalar, text_of
 from amelia.plan.source import decode
 
+_Find = Callable[[Outline], Sequence[Place]]
+
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
@@ -29,7 +31,7 @@ class _Shape:
 
     format: str
     name: str
-    find: Callable[[Outline], Sequence[Place]]
+    find: _Find
 
 
 # In the order of trust: what calls itself a task first, what could be a chapter last. The number is how
@@ -55,7 +57,11 @@ _SHAPES: tuple[tuple[_Shape, int], ...] = (
 )
 # Front matter with a status and one of these makes the file one task, as in CCPM and backlog.md.
 _ONE_TASK = frozenset({"depends_on", "dependencies"})
-_PARENTS = _Shape("headings", "outer task headings", headings.worded_parents)
+# Shapes that resolve two levels by themselves, and what the other level would be.
+_RIVALS: Mapping[_Find, _Shape] = {
+    headings.worded: _Shape("headings", "outer task headings", headings.worded_parents),
+    checklists.labelled: _Shape("checklist", "all boxes of the column", checklists.labelled_flat),
+}
 # From here on a shape is a guess, and another one may be meant.
 _WEAK = next(index for index, (shape, _) in enumerate(_SHAPES) if shape.find is bold.numbered)
 # Shapes that also occur inside phases; they count only if most phases have them.
@@ -144,7 +150,7 @@ def _choose(outline: Outline, front: Mapping[str, Any]) -> Reading:
 def _doubts(outline: Outline, position: int, places: Sequence[Place]) -> Sequence[Diagnostic]:
     """Says what the other defensible reading is, where there is one."""
     shape, _ = _SHAPES[position]
-    rivals = [_PARENTS] if shape.find is headings.worded else []
+    rivals = [_RIVALS[shape.find]] if shape.find in _RIVALS else []
     if position >= _WEAK:
         rivals = [other for other, least in _SHAPES[position + 1 : -1] if len(other.find(outline)) >= least]
     for rival in rivals:
@@ -183,7 +189,7 @@ def _single(outline: Outline, front: Mapping[str, Any]) -> Reading:
         section=document.text,
         status=TaskStatus.COMPLETED if facts.is_done(scalar(front.get("status"))) else TaskStatus.PENDING,
     )
-    note = info(
+    note = warning(
         "single-task",
         "No tasks were found in this plan; the whole of it is one task.",
         line=1,

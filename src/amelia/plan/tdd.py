@@ -17,8 +17,8 @@ from amelia.plan.paths import stem_words
 from amelia.plan.phases import Phase
 
 _HINT = (
-    "Add a task of type test for it and name that task under 'Depends on'; "
-    "or, where no test makes sense, write '- TDD waiver: reason'."
+    "Add a task of type test for it and name that task under 'Depends on'; where it writes its own tests, "
+    "or none make sense, write '- TDD waiver: reason'."
 )
 
 
@@ -142,4 +142,5 @@ def _words_before(tests: Mapping[TaskId, set[str]], graph: Edges) -> tuple[dict[
 
 
 def _stems(task: Task) -> set[str]:
-    return {word for path in task.files for word in stem_words(path)}
+    """Returns the words of the files that a task is about: those it creates, or else all it touches."""
+    return {word for path in task.files_to_create or task.files for word in stem_words(path)}

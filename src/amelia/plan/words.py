@@ -92,7 +92,7 @@ ASIDES = frozenset(
 )
 
 # Sections that hold work nobody is asked to do now.
-DEFERRED = frozenset("future deferred backlog later postponed parking someday outlook 延期 将来".split())
+DEFERRED = frozenset("future deferred later postponed parking someday outlook 延期 将来".split())
 
 # Sections that hold work that is finished.
 FINISHED = frozenset("completed finished done archive archived 已完成 完了 завершено".split())

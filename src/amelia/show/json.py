@@ -17,6 +17,7 @@ def plan_json(compiled: CompiledPlan) -> str:
             "goal": plan.goal,
             "mode": compiled.mode,
             "mode_reason": compiled.mode_reason,
+            "can_run": compiled.can_run,
             "tasks": [_task(task) for task in plan.tasks],
             "units": [_unit(unit) for unit in compiled.units],
             "milestones": [

@@ -112,6 +112,37 @@ class TestHeadings:
         assert plan.tasks[1].depends_on == ("p1-1",)
         assert [note.code for note in notes] == ["renumbered"]
 
+    def test_numbers_that_start_again_in_two_phases_of_equal_length_lose_nothing(self) -> None:
+        text = (
+            "## Phase 1\n### Task 1: A\na\n### Task 2: B\nb\n## Phase 2\n### Task 1: C\nc\n### Task 2: D\nd\n"
+        )
+        assert ids(text) == ["p1-1", "p1-2", "p2-1", "p2-2"]
+
+    def test_described_tasks_that_share_numbers_are_left_for_the_checks(self) -> None:
+        text = "### Task 1: A\na\n### Task 2: B\nb\n### Task 1: C\nc\n### Task 2: D\nd\n"
+        assert ids(text) == ["1", "2", "1", "2"]
+
+    def test_an_outline_before_the_tasks_is_not_a_second_plan(self) -> None:
+        text = "### Task 1: A\n### Task 2: B\n---\n\n### Task 1: A now\na\n### Task 2: B now\nb\n"
+        plan, (note,) = read(text)
+        assert [task.title for task in plan.tasks] == ["A now", "B now"]
+        assert (note.code, note.line) == ("named-twice", 1)
+
+    def test_of_two_lists_the_one_below_tasks_counts(self) -> None:
+        text = "## Tasks\n### PR 1: A\na\n### PR 2: B\nb\n## Decisions\n### PR 1: why\nc\nd\n### PR 2: how\ne\nf\n"
+        plan, _ = read(text)
+        assert [task.title for task in plan.tasks] == ["A", "B"]
+
+    def test_tasks_below_a_heading_of_later_work_are_left_out_and_said(self) -> None:
+        text = "## Now\n### Task 1: A\n- Depends on: 2\n## Future Work\n### Task 2: B\n"
+        plan, (note,) = read(text)
+        assert [(task.id, task.depends_on) for task in plan.tasks] == [("1", ())]
+        assert (note.code, note.line) == ("left-out", 5)
+
+    def test_where_all_work_is_for_later_it_is_the_plan(self) -> None:
+        assert ids("## Future\n### Task 1: A\n### Task 2: B\n") == ["1", "2"]
+        assert ids("## Later\n- [ ] a\n- [ ] b\n") == ["1", "2"]
+
     def test_an_overview_and_the_details_are_one_task(self) -> None:
         text = "## Overview\n### Task 1: A\n## Details\n### Task 1: A\nmuch\nmore\n"
         plan, _ = read(text)
@@ -220,6 +251,16 @@ class TestCheckLists:
     def test_boxes_without_ids_are_numbered(self) -> None:
         plan, _ = read("# To do\n- [ ] first\n- [x] second\n## Definition of Done\n- [ ] all green\n")
         assert [(task.id, task.title) for task in plan.tasks] == [("1", "first"), ("2", "second")]
+
+    def test_boxes_below_a_heading_of_later_work_are_left_out_and_said(self) -> None:
+        plan, (note,) = read("## Now\n- [ ] a\n## Later\n- [ ] b\n- [x] c\n")
+        assert [task.title for task in plan.tasks] == ["a", "c"]
+        assert note.code == "left-out"
+
+    def test_groups_in_the_column_of_their_boxes_are_a_second_reading(self) -> None:
+        (note,) = read("- [ ] 1. Group\n- [ ] 1.1 A\n- [ ] 1.2 B\n")[1]
+        assert "2 tasks (check boxes with ids)" in note.message
+        assert "3 (all boxes of the column)" in note.message
 
     def test_a_legend_is_no_work(self) -> None:
         assert ids("- [ ] Pending\n- [x] Completed\n\n## Phase 1\n- [ ] 1.1 A\n- [ ] 1.2 B\n") == [

@@ -10,7 +10,7 @@ from dataclasses import replace
 from amelia.plan import words
 from amelia.plan.labels import Kind, Label, clean_title, read_label
 from amelia.plan.markdown import Item
-from amelia.plan.outline import GROUPS, Entry, Outline, is_aside
+from amelia.plan.outline import GROUPS, Entry, Outline, is_aside, is_deferred
 from amelia.plan.ranges import Ranges
 from amelia.plan.reading import Place
 
@@ -28,26 +28,42 @@ _WORD_TASK = re.compile(r"^\W{0,4}(?:task|todo)\s*[:：]\s*", re.IGNORECASE)
 
 def labelled(outline: Outline) -> Sequence[Place]:
     """Finds boxes that carry ids or the word task, where these are the rule in the document."""
+    return _without_groups(outline, labelled_flat(outline))
+
+
+def labelled_flat(outline: Outline) -> Sequence[Place]:
+    """Finds the same boxes, with those that only head others in their column."""
     items = _outermost(outline, _is_criteria)
     labels = [_label(item) for item in items]
-    found = [_place(item, label) for item, label in zip(items, labels, strict=True) if label is not None]
     strong = sum(label is not None and label.kind is not Kind.NUMBER for label in labels)
-    if strong * 2 >= len(found) > 0:
-        return _without_groups(outline, found)
-    if len(found) * 2 < len(items):
+    found = sum(label is not None for label in labels)
+    if found * 2 < len(items) and strong * 2 < found:
         return ()
-    beside = {item.line for item in _outermost(outline, _is_beside)}
-    every = [
-        _place(item, label)
-        for item, label in zip(items, labels, strict=True)
-        if label is not None or item.line in beside
-    ]
-    return _without_groups(outline, every)
+    beside = {item.line for item in _outermost(outline, _is_beside)} if strong * 2 < found else set[int]()
+    return _places(
+        outline,
+        [
+            (item, label)
+            for item, label in zip(items, labels, strict=True)
+            if label is not None or item.line in beside
+        ],
+    )
 
 
 def plain(outline: Outline) -> Sequence[Place]:
     """Finds boxes without ids, to be numbered by position."""
-    return [_place(item, None) for item in _outermost(outline, _is_beside)]
+    return _places(outline, [(item, None) for item in _outermost(outline, _is_beside)])
+
+
+def _places(outline: Outline, found: Sequence[tuple[Item, Label | None]]) -> Sequence[Place]:
+    places = [_place(item, label) for item, label in found]
+    deferred = Ranges((entry.line, entry.end_line) for entry in outline.entries if _is_deferred(entry))
+    if all(place.line in deferred for place in places):
+        return places
+    return [
+        replace(place, dropped=place.dropped or (not place.done and place.line in deferred))
+        for place in places
+    ]
 
 
 def _outermost(outline: Outline, beside: Callable[[Entry], bool]) -> list[Item]:
@@ -69,6 +85,10 @@ def _outermost(outline: Outline, beside: Callable[[Entry], bool]) -> list[Item]:
 
 def _is_criteria(entry: Entry) -> bool:
     return entry.label is None and _CRITERIA.search(entry.heading.text) is not None
+
+
+def _is_deferred(entry: Entry) -> bool:
+    return entry.level > 1 and is_deferred(entry.heading.text)
 
 
 def _is_beside(entry: Entry) -> bool:

@@ -30,7 +30,7 @@ def worded(outline: Outline) -> Sequence[Place]:
     if any(entry.kind is Kind.TASK for entry in entries):
         inside = _containers(outline, entries)
         entries = [e for e in entries if e.kind is Kind.TASK or not any(i in inside for i in e.ancestors)]
-    return _places(outline, _leaves(outline, _wanted(outline, entries)))
+    return _places(outline, _leaves(outline, entries))
 
 
 def worded_parents(outline: Outline) -> Sequence[Place]:
@@ -49,7 +49,7 @@ def boxed(outline: Outline) -> Sequence[Place]:
 def coded(outline: Outline) -> Sequence[Place]:
     """Finds headings with ids of letters and digits: T1, T-01, US-001, A1."""
     entries = _without_title(outline, [entry for entry in outline.entries if entry.kind is Kind.CODE])
-    entries = [e for e in _wanted(outline, entries) if e.label and not _NOT_WORK.match(e.label.id)]
+    entries = [entry for entry in entries if entry.label and not _NOT_WORK.match(entry.label.id)]
     levels = Counter(entry.level for entry in entries)
     if not levels:
         return ()
@@ -123,6 +123,7 @@ def cover_phases(outline: Outline, places: Sequence[Place]) -> bool:
 
 def _places(outline: Outline, entries: Iterable[Entry]) -> Sequence[Place]:
     chosen = list(entries)
+    deferred = _deferred(outline, chosen)
     places: list[Place] = []
     for index, entry in enumerate(chosen):
         following = chosen[index + 1].line - 1 if index + 1 < len(chosen) else entry.end_line
@@ -138,7 +139,7 @@ def _places(outline: Outline, entries: Iterable[Entry]) -> Sequence[Place]:
                 label.id if label else "",
                 title,
                 done=True if done is None and _is_finished(outline, entry) else done,
-                dropped=not done and _DROPPED.search(text) is not None,
+                dropped=not done and (entry.line in deferred or _DROPPED.search(text) is not None),
                 separated=label is not None and label.separated,
             )
         )
@@ -209,14 +210,14 @@ def _below_task_section(outline: Outline, wanted: Callable[[Entry], bool]) -> It
             yield entry
 
 
-def _wanted(outline: Outline, entries: list[Entry]) -> list[Entry]:
-    """Leaves out what stands in a section of deferred work, unless nothing else is there."""
-    kept = [
-        entry
+def _deferred(outline: Outline, entries: Sequence[Entry]) -> set[int]:
+    """Returns the lines of entries in sections of deferred work, unless all of them stand there."""
+    found = {
+        entry.line
         for entry in entries
-        if not any(is_deferred(above.heading.text) for above in outline.above(entry))
-    ]
-    return kept or entries
+        if any(is_deferred(above.heading.text) for above in outline.above(entry) if above.level > 1)
+    }
+    return found if len(found) < len(entries) else set()
 
 
 def _is_finished(outline: Outline, entry: Entry) -> bool:

@@ -4,6 +4,7 @@ Nothing but click is imported here, so that `amelia --help` answers at once.
 """
 
 import importlib
+import os
 import sys
 from typing import cast
 
@@ -35,12 +36,15 @@ class _LazyGroup(click.Group):
     cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
 )
 @click.version_option(__version__, package_name="amelia-orchestrator", prog_name="amelia")
-def group() -> None:
+@click.pass_context
+def group(ctx: click.Context) -> None:
     """Amelia executes a development plan with coding agents.
 
     Every task runs in a fresh session and its own git worktree, is proved by tests, reviewed, and landed as
     one commit.
     """
+    if os.environ.get("NO_COLOR"):
+        ctx.color = False
 
 
 def main() -> None:

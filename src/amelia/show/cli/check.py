@@ -11,7 +11,7 @@ from amelia.app import check_plan
 from amelia.model.plan import Mode
 from amelia.plan.compile import CompiledPlan
 from amelia.show.cli.diagram import draw_dot, draw_mermaid
-from amelia.show.cli.tree import draw_plan
+from amelia.show.cli.tree import draw_errors, draw_plan
 from amelia.show.json import plan_json
 
 _DRAWINGS = {"mermaid": draw_mermaid, "dot": draw_dot}
@@ -35,7 +35,7 @@ def command(*, plan: BinaryIO, mode: str, as_json: bool, section: str | None, gr
     Understands task headings, check lists (spec-kit, Kiro, OpenSpec, BMAD), bold tasks, tables, task-master's
     tasks.json, prd.json, GSD and Cursor plans, and Amelia's own format.
 
-    Exits 0 when the plan can run, 5 when it cannot, 2 on wrong usage.
+    Exits 0 when the plan can run, 5 when it cannot, 3 when a setting is wrong, 2 on wrong usage.
     """
     if sum([as_json, section is not None, graph is not None]) > 1:
         raise click.UsageError("--json, --section and --graph exclude each other")
@@ -45,6 +45,7 @@ def command(*, plan: BinaryIO, mode: str, as_json: bool, section: str | None, gr
         _print_section(compiled, section)
     elif graph is not None:
         click.echo(_DRAWINGS[graph](compiled), nl=False)
+        draw_errors(compiled, name=name)
     elif as_json:
         click.echo(plan_json(compiled))
     else:

@@ -4,7 +4,7 @@ import shutil
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 import click
@@ -20,7 +20,7 @@ _SEVERITY_COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity
 _MOST_ALIKE = 5
 _WIDE = 120
 _SIZE_COLUMNS = len("13.0 critical")
-_FIXED_COLUMNS = 40  # branch, type, size, and some room for what a task waits for
+_FIXED_COLUMNS = 32  # branch, size, and some room for what a task waits for
 
 
 def draw_plan(compiled: CompiledPlan, *, name: str) -> None:
@@ -31,17 +31,25 @@ def draw_plan(compiled: CompiledPlan, *, name: str) -> None:
         click.echo(line if unicode else _ascii(line))
 
 
+def draw_errors(compiled: CompiledPlan, *, name: str) -> None:
+    """Prints what forbids to run a plan, beside an output that does not say so."""
+    for found in compiled.diagnostics:
+        if found.severity is Severity.ERROR:
+            for line in _finding(found, name):
+                click.echo(line if _speaks_unicode() else _ascii(line), err=True)
+
+
 def _head(compiled: CompiledPlan, name: str) -> Iterator[str]:
     tasks = compiled.plan.tasks
     done = sum(task.status is TaskStatus.COMPLETED for task in tasks)
     finished = f" ({done} done)" if done else ""
-    yield click.style(
-        f"{name}: {_count(len(tasks), 'task')}{finished}, {_count(len(compiled.units), 'unit')}", bold=True
-    )
+    counts = f"{_count(len(tasks), 'task')}{finished}, {_count(len(compiled.units), 'unit')}"
+    yield click.style(f"{name}: {counts}", bold=True)
     if compiled.plan.goal:
         yield f"goal  {printable(compiled.plan.goal)}"
-    yield f"mode  {compiled.mode}: {compiled.mode_reason}"
-    yield ""
+    if tasks:
+        yield f"mode  {compiled.mode}: {compiled.mode_reason}"
+        yield ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,37 +64,46 @@ class _Row:
 def _tree(compiled: CompiledPlan, columns: int) -> Iterator[str]:
     branches = list(_branches(compiled))
     rows = [row for _, row in branches if row is not None]
-    ids = max((width(row.task.id) for row in rows), default=0)
-    titles = max((width(printable(row.task.title)) for row in rows), default=0) + 2
-    titles = max(20, min(titles, columns - ids - _FIXED_COLUMNS))
+    if not rows:
+        return
+    layout = _Layout(
+        ids=max(2, *(width(row.task.id) for row in rows)),
+        types=max(len(row.task.type or "") for row in rows),
+        titles=max(len("task"), *(width(_shown_title(row.task)) for row in rows)) + 2,
+    )
+    titles = max(20, min(layout.titles, columns - layout.ids - layout.types - _FIXED_COLUMNS))
+    layout = replace(layout, titles=titles)
+    yield click.style(layout.line("  ", "id", "type", "task", "size", "waits for"), dim=True)
     for heading, row in branches:
-        yield heading if row is None else _line(row, ids=ids, titles=titles)
+        yield heading if row is None else _line(row, layout)
     yield ""
 
 
 def _branches(compiled: CompiledPlan) -> Iterator[tuple[str, _Row | None]]:
     """Yields the headings and rows of the tree from top to bottom."""
     done = [task for task in compiled.plan.tasks if task.status in DONE]
+    left = [task for task in compiled.plan.tasks if task.status not in DONE]
     if done:
-        yield click.style("done or left out", dim=True), None
+        yield click.style("done or left out", bold=True), None
         yield from (("", row) for row in _rows(done))
-    if not compiled.units:
-        yield from (
-            ("", row) for row in _rows([task for task in compiled.plan.tasks if task.status not in DONE])
-        )
-    elif compiled.mode in {Mode.PHASED, Mode.SINGLE}:
+    if compiled.units and compiled.mode is Mode.PHASED:
         for unit in compiled.units:
             yield _unit_line(unit), None
             yield from (("", row) for row in _rows(unit.pieces))
-    else:
-        for phase, group in groupby(compiled.units, key=lambda unit: unit.pieces[0].phase):
-            if phase is not None:
-                yield click.style(printable(phase), bold=True), None
-            units = list(group)
-            for unit in units:
-                # in `tasks` mode every unit waits for the one before it: no need to say so on every line
-                needs = unit.pieces[0].depends_on if compiled.mode is Mode.TASKS else unit.depends_on
-                yield "", _Row(unit.pieces[0], needs, is_last=unit is units[-1])
+        return
+    if done and left:
+        yield click.style("to do", bold=True), None
+    if not compiled.units or compiled.mode is Mode.SINGLE:
+        yield from (("", row) for row in _rows(left))
+        return
+    for phase, group in groupby(compiled.units, key=lambda unit: unit.pieces[0].phase):
+        if phase is not None:
+            yield click.style(printable(phase), bold=True), None
+        units = list(group)
+        for unit in units:
+            # in `tasks` mode every unit waits for the one before it: no need to say so on every line
+            needs = unit.pieces[0].depends_on if compiled.mode is Mode.TASKS else unit.depends_on
+            yield "", _Row(unit.pieces[0], needs, is_last=unit is units[-1])
 
 
 def _rows(tasks: Sequence[Task]) -> Iterator[_Row]:
@@ -95,24 +112,46 @@ def _rows(tasks: Sequence[Task]) -> Iterator[_Row]:
 
 def _unit_line(unit: Unit) -> str:
     after = f"  after {', '.join(unit.depends_on)}" if unit.depends_on else ""
-    title = "" if unit.title == unit.pieces[0].title else f"  {printable(unit.title)}"
-    return click.style(unit.id, bold=True) + title + click.style(after, dim=True)
+    label = f"  {printable(unit.title)}" if unit.pieces[0].phase else ""
+    return click.style(unit.id, bold=True) + label + click.style(after, dim=True)
 
 
-def _line(row: _Row, *, ids: int, titles: int) -> str:
-    task, complexity = row.task, row.task.complexity
-    mark = {TaskStatus.COMPLETED: "✓ ", TaskStatus.SKIPPED: "- "}.get(task.status, "")
-    size = f"{complexity.total:4.1f} {complexity.level}"
-    cells = [
+def _line(row: _Row, layout: "_Layout") -> str:
+    task = row.task
+    size = f"{task.complexity.total:4.1f} {task.complexity.level}"
+    return layout.line(
         "└─" if row.is_last else "├─",
-        click.style(fit(task.id, ids), fg="cyan"),
-        click.style(f"{task.type or '':<8}", dim=True),
-        fit(mark + printable(task.title), titles),
-        click.style(fit(size, _SIZE_COLUMNS) if row.needs else size, fg=_LEVEL_COLOURS[complexity.level]),
-    ]
-    if row.needs:
-        cells.append(click.style(printable(f"← {', '.join(row.needs)}"), dim=True))
-    return " ".join(cells)
+        task.id,
+        task.type or "",
+        _shown_title(task),
+        size,
+        printable(f"← {', '.join(row.needs)}") if row.needs else "",
+        level=task.complexity.level,
+    )
+
+
+def _shown_title(task: Task) -> str:
+    mark = {TaskStatus.COMPLETED: "✓ ", TaskStatus.SKIPPED: "- "}.get(task.status, "")
+    return mark + printable(task.title)
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """How wide the columns of the tree are; the column of types is left out when no task has one."""
+
+    ids: int
+    types: int
+    titles: int
+
+    def line(self, branch: str, *cells: str, level: Level | None = None) -> str:
+        identifier, kind, title, size, after = cells
+        shown = [branch, click.style(fit(printable(identifier), self.ids), fg="cyan")]
+        if self.types:
+            shown.append(click.style(fit(kind, max(self.types, 4)), dim=True))
+        shown.append(fit(title, self.titles))
+        size = fit(size, _SIZE_COLUMNS) if after else size
+        shown.append(click.style(size, fg=_LEVEL_COLOURS[level]) if level else size)
+        return " ".join([*shown, click.style(after, dim=True)] if after else shown)
 
 
 def _findings(diagnostics: Sequence[Diagnostic], name: str) -> Iterator[str]:
