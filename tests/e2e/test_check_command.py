@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import shutil
 import subprocess  # noqa: TID251 - the test is the user who starts the program
 import sys
 from importlib.metadata import version
@@ -299,6 +300,17 @@ def test_a_terminal_without_unicode_gets_ascii(plan: Path) -> None:
     done = amelia("check", plan, cwd=plan.parent, PYTHONIOENCODING="ascii")
     assert done.returncode == 0
     assert done.stdout.isascii()
+
+
+def test_no_color_is_honoured(plan: Path) -> None:
+    command = ["script", "-qec", f"{sys.executable} -m amelia check plan.md", "/dev/null"]
+    if shutil.which("script") is None:
+        pytest.skip("needs script(1) for a terminal")
+    for value, coloured in (("", True), ("1", False)):
+        env = {**COVERAGE, "PATH": os.environ["PATH"], "NO_COLOR": value, "TERM": "xterm"}
+        done = subprocess.run(command, cwd=plan.parent, capture_output=True, check=True, env=env, timeout=60)
+        assert b"4 tasks, 2 units" in done.stdout
+        assert (b"\x1b[" in done.stdout) is coloured
 
 
 def test_control_characters_of_a_plan_do_not_reach_the_terminal(tmp_path: Path) -> None:

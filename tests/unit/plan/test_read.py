@@ -45,6 +45,13 @@ class TestHeadings:
         assert "3 tasks" in note.message
         assert "2 (outer task headings)" in note.message
 
+    def test_an_empty_task_over_several_others_is_only_their_heading(self) -> None:
+        assert ids("# P\n## Task A: Umbrella\n\n### Task 1: x\n### Task 2: y\n## Task B: Own\ntext\n") == [
+            "1",
+            "2",
+            "B",
+        ]
+
     def test_subtasks_inside_tasks_are_steps(self) -> None:
         assert ids("## Task 1: A\n### Subtask 1.1: a\n## Task 2: B\n### Subtask 2.1: b\n") == ["1", "2"]
 
