@@ -66,7 +66,7 @@ _WORDS = words.alternatives(_KIND_OF)
 _NUMBER = r"\d{1,6}(?:[.\-_]\d{1,6}){0,5}"
 _CJK = "一二三四五六七八九十百〇零"
 _WORD_ID = (
-    rf"[A-Za-z]{{1,3}}\d{{1,4}}[-.][A-Za-z]{{1,3}}\d{{1,4}}|(?:[A-Za-z]{{1,6}}[-_.]?)?{_NUMBER}(?:[.\-]?[A-Za-z](?![A-Za-z]))?(?:[.\-]\d{{1,4}})?"
+    rf"[A-Za-z]{{1,3}}\d{{1,4}}[-.][A-Za-z]{{1,3}}\d{{1,4}}|(?:[A-Za-z]{{1,6}}[-_.]?)?{_NUMBER}(?:\+\d{{1,4}}|[.\-]?[A-Za-z](?![A-Za-z]))?(?:[.\-]\d{{1,4}})?"
     rf"|[{_CJK}]{{1,4}}(?=[\s:：、.)）—–-]|$)|(?<=\s)Final(?=\s*[:：—–-])|(?<=[\s#(\[])(?:[IVX]{{1,5}}|[A-Za-z])(?=\s*(?:[:：.)–—-]|$))"
     r"|(?<=\s)[a-z][a-z0-9_-]{1,40}(?=:)"
 )
@@ -88,8 +88,10 @@ _TOTAL = re.compile(r"\s*(?:/|of|von|de|sur|из)\s*\d{1,4}(?![\d.])", re.IGNORE
 _ASIDE = re.compile(r"^\s*(?:\([^()]{1,200}\)|（[^（）]{1,200}）|\[[^\[\]]{1,200}\])\s*(?=[:：–—-])")
 # "Title — ✅ (in review)", "Title [DONE]", "Title (in progress)": the state is not part of the title
 _STATE = re.compile(
-    r"\s*(?:[—–-]+\s*(?:(?P<done>[✅✔☑✓])|[⏳🔄🚧❌⬜☐⏸]).*"
-    r"|[\[(]\s*(?:(?P<finished>done|completed?|finished)|wip|todo|pending|in progress|not started)\s*[\])])$",
+    r"\s*(?:[—–-]+\s*(?:(?P<done>[✅✔☑✓])|[⏳🔄🚧❌⬜☐⏸📋]).*"
+    r"|[\[(]\s*(?:(?P<ticked>[✅✔☑✓])|[⏳🔄🚧❌⬜☐⏸📋])[^()\[\]]*[\])]"
+    r"|[\[(]\s*(?:(?P<finished>done|completed?|finished|completad[oa]|complet[oa]|concluíd[oa]|完了|已完成)"
+    r"|wip|todo|pending|in progress|not started|planned|planej?ad[oa]|pendiente|pendente)\s*[\])])$",
     re.IGNORECASE,
 )
 _DASHES = re.compile(r"\s*[—–-]+$")
@@ -203,7 +205,7 @@ def _title(rest: str) -> tuple[str, bool, bool | None]:
     separator = _SEPARATOR.match(rest)
     title, after = _status(rest[separator.end() :] if separator else rest)
     if state := _STATE.search(title):
-        title, after = title[: state.start()], bool(state["done"] or state["finished"])
+        title, after = title[: state.start()], bool(state["done"] or state["ticked"] or state["finished"])
     title = _DASHES.sub("", title)
     return title.strip(), separator is not None, before if after is None else after
 

@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from amelia.plan import words
@@ -18,6 +18,7 @@ _GOAL = re.compile(
     re.IGNORECASE,
 )
 _GENRE = re.compile(r"^(?:tasks?|task list|plan|implementation plan)\s*[:：—–-]+\s*(?=\S)", re.IGNORECASE)
+_MILESTONE = re.compile(r"M\d{1,2}")
 GROUPS = frozenset({Kind.PHASE, Kind.MILESTONE})
 _UNSPACED = tuple(word for word in words.TASKS if not word.isascii())
 
@@ -130,15 +131,27 @@ class Outline:
 def read_outline(document: Document) -> Outline:
     """Reads the headings of a document into a tree."""
     headings = document.headings
+    labels = _with_milestones([read_label(heading.text) for heading in headings])
     ends = _section_ends(document)
     entries: list[Entry] = []
     path: list[int] = []
     for index, heading in enumerate(headings):
         while path and headings[path[-1]].level >= heading.level:
             path.pop()
-        entries.append(Entry(heading, read_label(heading.text), ends[index], tuple(path)))
+        entries.append(Entry(heading, labels[index], ends[index], tuple(path)))
         path.append(index)
     return Outline(document, entries)
+
+
+def _with_milestones(labels: Sequence[Label | None]) -> Sequence[Label | None]:
+    """Reads `M1: …` as a milestone where M is the only letter that ids start with."""
+    codes = [label.id for label in labels if label and label.kind is Kind.CODE]
+    if not codes or not all(map(_MILESTONE.fullmatch, codes)):
+        return labels
+    return [
+        replace(label, kind=Kind.MILESTONE) if label and label.kind is Kind.CODE else label
+        for label in labels
+    ]
 
 
 @lru_cache(maxsize=1024)

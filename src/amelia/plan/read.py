@@ -54,6 +54,7 @@ _SHAPES: tuple[tuple[_Shape, int], ...] = (
     (_Shape("headings", "headings under tasks", headings.named_tasks), 2),
     (_Shape("headings", "numbered headings", headings.numbered), 2),
     (_Shape("headings", "phase headings", headings.phases), 2),
+    (_Shape("bold", "bold phases", bold.groups), 2),
 )
 # Front matter with a status and one of these makes the file one task, as in CCPM and backlog.md.
 _ONE_TASK = frozenset({"depends_on", "dependencies"})
@@ -64,6 +65,8 @@ _RIVALS: Mapping[_Find, _Shape] = {
 }
 # From here on a shape is a guess, and another one may be meant.
 _WEAK = next(index for index, (shape, _) in enumerate(_SHAPES) if shape.find is bold.numbered)
+# From here on shapes are groups of tasks where there are tasks, and no rival to them.
+_COARSE = next(index for index, (shape, _) in enumerate(_SHAPES) if shape.find is headings.phases)
 # Shapes that also occur inside phases; they count only if most phases have them.
 _INNER = frozenset({lists.numbered, bold.numbered, headings.steps, headings.numbered, headings.described})
 
@@ -152,7 +155,9 @@ def _doubts(outline: Outline, position: int, places: Sequence[Place]) -> Sequenc
     shape, _ = _SHAPES[position]
     rivals = [_RIVALS[shape.find]] if shape.find in _RIVALS else []
     if position >= _WEAK:
-        rivals = [other for other, least in _SHAPES[position + 1 : -1] if len(other.find(outline)) >= least]
+        rivals = [
+            other for other, least in _SHAPES[position + 1 : _COARSE] if len(other.find(outline)) >= least
+        ]
     for rival in rivals:
         count = len(rival.find(outline))
         if count not in {0, len(places)}:

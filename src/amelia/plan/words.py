@@ -19,7 +19,7 @@ TASKS = frozenset(
     tarea tarefa tâche tache compito attività aufgabe taak uppgift opgave oppgave tehtävä verkefni
     задача задание завдання задачка zadanie zadatak úkol úloha naloga zadatak feladat sarcină sarcina
     görev εργασία užduotis uzdevums ülesanne detyrë
-    任务 任務 タスク 作業 課題 작업 과제 태스크 할일
+    任务 任務 タスク 作業 작업 과제 태스크 할일
     कार्य টাস্ক কাজ ਕੰਮ કાર્ય పని பணி ಕಾರ್ಯ ടാസ്ക്
     مهمة المهمة وظیفه وظيفة کام tugas gawain kazi งาน misi משימה
     """.split()
@@ -53,7 +53,7 @@ MILESTONES = frozenset(
 )
 
 STORIES = frozenset(
-    "story feature issue pr change slice increment deliverable item fix bug".split()
+    "story feature issue pr commit change slice increment deliverable item fix bug".split()
 ) | frozenset({"user story", "pull request", "change request", "action item"})
 
 # A heading "Task 3 Context" speaks about task 3; it is not task 3 a second time.

@@ -27,16 +27,29 @@ def numbered(outline: Outline) -> Sequence[Place]:
     return _find(outline, frozenset({Kind.NUMBER}))
 
 
+def groups(outline: Outline) -> Sequence[Place]:
+    """Finds bold paragraphs called phase, step or story, the coarsest units a plan may have."""
+    return _find(outline, frozenset({Kind.PHASE, Kind.STEP, Kind.STORY, Kind.MILESTONE}))
+
+
 def _find(outline: Outline, kinds: frozenset[Kind]) -> Sequence[Place]:
     found: list[tuple[Paragraph, Label]] = []
     for block in outline.document.blocks:
         if isinstance(block, Paragraph) and (match := _BOLD.match(block.text)):
-            label = read_label(match["bold"] + match["rest"])
+            label = read_label(match["bold"])
+            if label is not None and not label.title:  # "**Task 1:** Title"
+                label = read_label(match["bold"] + match["rest"])
             if label is not None and label.kind in kinds:
                 found.append((block, label))
     stops = sorted([entry.line for entry in outline.entries] + [block.line for block, _ in found])
     stops.append(len(outline.document.lines) + 1)
     return [
-        Place(block.line, stops[bisect_right(stops, block.line)] - 1, label.id, label.title, done=label.done)
+        Place(
+            block.line,
+            stops[bisect_right(stops, block.line)] - 1,
+            label.id,
+            label.title,
+            done=label.done,
+        )
         for block, label in found
     ]

@@ -19,9 +19,12 @@ _TAGS = re.compile(r"^(?:\s*(?:\[(?:P|US\d+|Story\s?\d+|[A-Z]{1,6}\d*)\]|\([PS]\
 _CRITERIA = re.compile(
     r"acceptance|criteria|done when|definition of done|validation checklist|sign-?off", re.IGNORECASE
 )
-_DONE = frozenset({"x", "X", "✓", "✔", "✅"})
+_DONE = frozenset("xX√✓✔✅")
 _DROPPED = re.compile(r"^~~.*~~")
-_COMMIT = re.compile(r"\s*[\[(`]+[0-9a-f]{7,40}[\])`]+\s*$")
+# "[abc1234]", "`abc1234`", or bare: the commit that did it is not part of the title
+_COMMIT = re.compile(
+    r"\s*(?:[—–-]\s*)?(?:[\[(`]+[0-9a-f]{7,40}[\])`]+|\s(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,10})\s*$"
+)
 _LONGEST_STATE = 30
 _WORD_TASK = re.compile(r"^\W{0,4}(?:task|todo)\s*[:：]\s*", re.IGNORECASE)
 
