@@ -9,7 +9,8 @@ from difflib import get_close_matches
 from itertools import pairwise
 
 from amelia.model.diagnostics import Diagnostic, error, warning
-from amelia.model.plan import Task, TaskId, Unit, UnitId
+from amelia.model.plan import Task, TaskId, Unit
+from amelia.plan.digraph import ancestors
 from amelia.plan.graph import detect_circular_dependencies
 from amelia.plan.paths import is_in_git, is_malformed, is_outside, is_plain, normal_path
 
@@ -46,7 +47,8 @@ def check_shared_files(units: Sequence[Unit]) -> list[Diagnostic]:
     shared = {path: who for path, who in touching.items() if len(who) > 1}
     if not shared:
         return []
-    bits, before = _predecessors(units, {unit.id for who in shared.values() for unit in who})
+    graph = {unit.id: unit.depends_on for unit in units}
+    bits, before = ancestors(graph, {unit.id for who in shared.values() for unit in who})
     found: list[Diagnostic] = []
     for path, who in shared.items():
         # In topological order, all are ordered exactly if each waits for the one before it.
@@ -54,22 +56,6 @@ def check_shared_files(units: Sequence[Unit]) -> list[Diagnostic]:
         if pair:
             found.append(_shared_file(path, *pair, others=len(who) - 2))
     return found
-
-
-def _predecessors(units: Sequence[Unit], watched: set[UnitId]) -> tuple[dict[UnitId, int], dict[UnitId, int]]:
-    """Returns a bit for each watched unit, and for every unit the bits of those it waits for in the end."""
-    bits: dict[UnitId, int] = {}
-    before: dict[UnitId, int] = {}
-    for unit in units:
-        known = 0
-        for need in unit.depends_on:
-            known |= before[need]
-            if need in bits:
-                known |= 1 << bits[need]
-        before[unit.id] = known
-        if unit.id in watched:
-            bits[unit.id] = len(bits)
-    return bits, before
 
 
 def _shared_file(path: str, a: Unit, b: Unit, *, others: int) -> Diagnostic:

@@ -6,7 +6,7 @@ Nothing here recurses, and everything is linear but for one logarithm.
 """
 
 from collections import deque
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from heapq import heappop, heappush
 from typing import TypeVar
 
@@ -95,6 +95,31 @@ def admissible(graph: Mapping[N, Sequence[N]], extra: Mapping[N, Sequence[N]]) -
         if good:
             kept[node] = good
     return kept
+
+
+def ancestors(graph: Mapping[N, Sequence[N]], watched: Collection[N]) -> tuple[dict[N, int], dict[N, int]]:
+    """Returns a bit for each watched node, and for every node the bits of those it waits for in the end."""
+    bits: dict[N, int] = {}
+    before: dict[N, int] = {}
+    for node in in_order(graph):
+        known = 0
+        for need in graph[node]:
+            known |= before[need]
+            if need in bits:
+                known |= 1 << bits[need]
+        before[node] = known
+        if node in watched:
+            bits[node] = len(bits)
+    return bits, before
+
+
+def unimplied(graph: Mapping[N, Sequence[N]], extra: Mapping[N, Sequence[N]]) -> dict[N, tuple[N, ...]]:
+    """Returns the extra edges that say something the graph does not say already, if only in steps."""
+    bits, before = ancestors(graph, {need for needs in extra.values() for need in needs})
+    return {
+        node: tuple(need for need in needs if not before[node] >> bits[need] & 1)
+        for node, needs in extra.items()
+    }
 
 
 def _knots(graph: Mapping[N, Sequence[N]]) -> list[list[N]]:

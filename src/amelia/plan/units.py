@@ -11,7 +11,7 @@ from typing import assert_never
 from amelia.model.diagnostics import Diagnostic
 from amelia.model.plan import Mode, Plan, Priority, Task, TaskId, Unit, UnitId
 from amelia.model.settings import PlanSettings
-from amelia.plan.digraph import admissible, in_order, levels_of, union
+from amelia.plan.digraph import admissible, in_order, levels_of, unimplied, union
 from amelia.plan.graph import DONE, dependency_graph, file_dependencies, topological_order
 from amelia.plan.phases import Phase, compute_phases
 from amelia.plan.split import shortened, split_all
@@ -144,7 +144,7 @@ def _lifecycle(tasks: Sequence[Task], settings: PlanSettings) -> Built:
         phases, _ = compute_phases(split.tasks, files)
         graph = union(graph, _phase_edges(phases, graph))
     among = {i: tuple(n for n in needs if n in graph) for i, needs in files.items()}
-    graph = union(graph, admissible(graph, among))
+    graph = union(graph, unimplied(graph, admissible(graph, among)))
     by_id = {task.id: task for task in left}
     units = tuple(
         Unit(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from amelia.plan.digraph import admissible, cycles_of, dependants, in_order, levels_of, union
+from amelia.plan.digraph import admissible, cycles_of, dependants, in_order, levels_of, unimplied, union
 
 Graph = dict[str, tuple[str, ...]]
 
@@ -87,3 +87,8 @@ def test_dependants_turn_every_edge() -> None:
 )
 def test_extra_edges_never_close_a_cycle_and_document_order_decides(text: str, extra: str, kept: str) -> None:
     assert admissible(graph(text), graph(extra)) == graph(kept)
+
+
+def test_edges_that_the_graph_implies_add_nothing() -> None:
+    graph = {"A": (), "B": ("A",), "C": ("B",), "D": ()}
+    assert unimplied(graph, {"C": ("A", "B", "D"), "D": ("A",)}) == {"C": ("D",), "D": ("A",)}
