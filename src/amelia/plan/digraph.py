@@ -117,8 +117,9 @@ def unimplied(graph: Mapping[N, Sequence[N]], extra: Mapping[N, Sequence[N]]) ->
     """Returns the extra edges that say something the graph does not say already, if only in steps."""
     bits, before = ancestors(graph, {need for needs in extra.values() for need in needs})
     return {
-        node: tuple(need for need in needs if not before[node] >> bits[need] & 1)
-        for node, needs in extra.items()
+        node: tuple(need for need in extra[node] if not before[node] >> bits[need] & 1)
+        for node in extra
+        if node in before
     }
 
 

@@ -129,7 +129,10 @@ def _chained(task: Task, pieces: Sequence[Task], taken: AbstractSet[TaskId]) -> 
             piece,
             id=TaskId(f"{task.id}-{suffix}"),
             title=shortened(task.title, _TITLE - len(mark)) + mark,
-            depends_on=(chain[-1].id,) if chain else task.depends_on,
+            # a task that names itself is reported; here it must not tie its first piece to its last
+            depends_on=(chain[-1].id,)
+            if chain
+            else tuple(need for need in task.depends_on if need != task.id),
         )
         chain.append(named)
     return tuple(chain)

@@ -133,3 +133,8 @@ def test_done_tasks_and_switched_off_splitting_say_nothing() -> None:
     task = replace(make("T"), complexity=Complexity(5.0, 2.0, 3.0, 2.0, 0.0))
     assert split_all([replace(task, status=TaskStatus.SKIPPED)], LIMITS).diagnostics == ()
     assert split_all([task], replace(LIMITS, auto_split=False)).diagnostics == ()
+
+
+def test_a_task_that_names_itself_does_not_tie_its_pieces_into_a_circle() -> None:
+    first, *_ = split_task(scored(replace(T1, depends_on=(T1.id, TaskId("T0")))), LIMITS)
+    assert first.depends_on == ("T0",)
