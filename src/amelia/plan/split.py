@@ -123,16 +123,15 @@ def _chained(task: Task, pieces: Sequence[Task], taken: AbstractSet[TaskId]) -> 
     """Names the pieces and lets each depend on the one before."""
     chain: list[Task] = []
     suffixes = (s for s in _suffixes() if TaskId(f"{task.id}-{s}") not in taken)
+    # a task that names itself is reported; it must not tie its first piece to its last
+    needs = tuple(need for need in task.depends_on if need != task.id)
     for piece, suffix in zip(pieces, suffixes, strict=False):
         mark = f" ({suffix})"
         named = replace(
             piece,
             id=TaskId(f"{task.id}-{suffix}"),
             title=shortened(task.title, _TITLE - len(mark)) + mark,
-            # a task that names itself is reported; here it must not tie its first piece to its last
-            depends_on=(chain[-1].id,)
-            if chain
-            else tuple(need for need in task.depends_on if need != task.id),
+            depends_on=(chain[-1].id,) if chain else needs,
         )
         chain.append(named)
     return tuple(chain)
