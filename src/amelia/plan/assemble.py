@@ -121,13 +121,13 @@ def _unique(outline: Outline, tasks: list[Task]) -> tuple[list[Task], list[Diagn
 
 def _without_prose(tasks: list[Task], *, dropped: Collection[str]) -> list[Task]:
     """Drops dependencies on tasks that are left out, and on things that are no tasks of this plan."""
-    prefixes = {_prefix(task.id) for task in tasks}
+    known = {_prefix(task.id) for task in tasks} | words.TASKS
 
     def is_meant(need: str) -> bool:
         last = need.rsplit(maxsplit=1)[-1]
         prefix = _prefix(last)
         # "T7" may be a slip and is kept, to be reported; "lodash" and "SPEC-7" lie outside the plan
-        is_foreign = " " not in need and len(prefix) > 1 and prefix not in prefixes | words.TASKS
+        is_foreign = " " not in need and len(prefix) > 1 and prefix not in known
         return last not in dropped and not is_foreign
 
     return [

@@ -7,6 +7,7 @@ from amelia.model.plan import Priority, TaskType
 from amelia.plan import words
 from amelia.plan.paths import is_test
 
+_LONGEST = 2000  # no value is longer, and the expressions below need not be linear
 _TYPES = {alias: TaskType(name) for name, aliases in words.TYPES.items() for alias in aliases.split()}
 _PRIORITIES = {
     alias: Priority(name) for name, aliases in words.PRIORITIES.items() for alias in aliases.split()
@@ -16,7 +17,7 @@ _LINK = re.compile(r"\[([^\[\]\n]{1,200})\]\([^()\s]{0,500}\)")
 _TICKED = re.compile(r"`([^`\n]+)`")
 _BARE_PATH = re.compile(r"(?:[\w.@~+\[\]()-]*/)*[\w@~+.\[\]-]*\w\.\w{1,12}\b|/?(?:[\w.@~+-]+/)+[\w.@~+-]*")
 _ADDRESS = re.compile(r"\w+://\S+")
-_LINES = re.compile(r"(?::L?\d+(?:[-–]L?\d+)?(?:,\s?L?\d+(?:[-–]L?\d+)?)*|#L\d+(?:-L?\d+)?)$")
+_LINES = re.compile(r"(?::L?\d{1,9}(?:[-–]L?\d+)?(?:,\s?L?\d+(?:[-–]L?\d+)?)*|#L\d+(?:-L?\d+)?)$")
 _ROLE = re.compile(
     r"\b(?:(?P<create>create|add|new)|(?P<modify>modify|edit|update|change|delete|remove)|(?P<test>tests?))\b",
     re.IGNORECASE,
@@ -62,7 +63,7 @@ def is_done(value: str) -> bool:
 
 def paths(value: str) -> list[str]:
     """Reads the paths of a line: those in backticks, or where there are none, what looks like a path."""
-    value = _LINK.sub(r"`\1`", value)
+    value = _LINK.sub(r"`\1`", value[:_LONGEST])
     if ticked := _TICKED.findall(value):
         found = [text.strip() for text in ticked if _is_path(text.strip())]
     else:
@@ -72,14 +73,14 @@ def paths(value: str) -> list[str]:
 
 def sort_files(lines: Iterable[tuple[str, str]]) -> Files:
     """Sorts the paths of (role, line) pairs into created, modified and test files."""
-    files: Files = ([], [], [])
+    files: tuple[dict[str, None], ...] = ({}, {}, {})
     for role, line in lines:
         for piece_role, piece in _by_role(role, line):
             for path in paths(piece):
                 where = {"create": 0, "modify": 1, "test": 2}.get(piece_role, 2 if is_test(path) else 1)
-                if path not in files[where]:
-                    files[where].append(path)
-    return files
+                files[where][path] = None
+    create, modify, tests = map(list, files)
+    return create, modify, tests
 
 
 def references(value: str, *, worded: bool = False) -> list[str]:
@@ -90,7 +91,7 @@ def references(value: str, *, worded: bool = False) -> list[str]:
     if value.strip("`*[](). ").casefold() in words.NOTHING:
         return []
     found: list[str] = []
-    for piece in _SPLIT.split(value):
+    for piece in _SPLIT.split(value[:_LONGEST]):
         text = piece.strip(" `*[]().\"'")
         if match := _WORDED.match(piece) or (None if worded else _BARE.match(piece)):
             found.append(match["ref"].rstrip(".:-"))

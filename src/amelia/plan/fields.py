@@ -33,6 +33,7 @@ _STATED = re.compile(
 )
 _HINT_AT_NEED = re.compile(r"pend|locked|\(after|зависит|依")  # a quick look before the slow one above
 _SHORTEST = 3
+_LINE = 2000  # what stands further right is no field, and the expressions need not be linear
 _SUBJECT_WINDOW = 80
 _LIST_LINES = 200  # a longer list is not the value of one field
 _SUBJECT = re.compile(
@@ -66,7 +67,8 @@ class FieldIndex:
         self._prose = _readable(document)
         self._fields: list[Field] = []
         self._stated: list[_Statement] = []
-        for number, line in enumerate(self._prose, start=1):
+        for number, whole in enumerate(self._prose, start=1):
+            line = whole[:_LINE]
             if len(line) < _SHORTEST:
                 continue
             if ":" in line or "：" in line or line.startswith(("#", "**")):
@@ -75,7 +77,7 @@ class FieldIndex:
                 if any(field.name == "needs" for field in found):
                     continue
             if _HINT_AT_NEED.search(line):
-                following = self._prose[number] if number < len(self._prose) else ""
+                following = self._prose[number][:_LINE] if number < len(self._prose) else ""
                 self._stated.extend(_statements(number, line, following))
         self._field_lines = [found.line for found in self._fields]
         self._stated_lines = [found.line for found in self._stated]
@@ -129,7 +131,8 @@ class FieldIndex:
         values: list[str] = []
         if field.name not in _LISTED:
             return values
-        for line in self._prose[field.line : min(end_line, field.line + _LIST_LINES)]:
+        for whole in self._prose[field.line : min(end_line, field.line + _LIST_LINES)]:
+            line = whole[:_LINE]
             item = _ITEM.match(line)
             is_field = bool(read_fields(line))
             if item is None:

@@ -6,6 +6,7 @@ a cycle: an author's word goes before what files suggest. Nothing recurses.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import count
 from typing import TypedDict
 
 from amelia.model.plan import Milestone, Task, TaskId, TaskStatus
@@ -151,7 +152,7 @@ def milestone_status(statuses: Iterable[TaskStatus]) -> TaskStatus:
 def derive_milestones(tasks: Sequence[Task], descriptions: Mapping[str, str]) -> tuple[Milestone, ...]:
     """Returns the milestones in the order in which tasks first name them.
 
-    A name such as `M2: Core` carries its own id; other names are numbered, past the ids already taken.
+    A name such as `M2: Core` carries its own id; other names take the ids that are free.
     Descriptions are found under the name as written, or under the id.
     """
     groups: dict[str, list[Task]] = {}
@@ -163,20 +164,12 @@ def derive_milestones(tasks: Sequence[Task], descriptions: Mapping[str, str]) ->
             key = key or f"={name}"
             groups.setdefault(key, []).append(task)
             names[key] = names.get(key) or name
-    taken = set(groups)
+    free = (label for label in map("M{}".format, count(1)) if label not in groups)
     found: list[Milestone] = []
-    for number, (key, members) in enumerate(groups.items(), start=1):
+    for key, members in groups.items():
         name = names[key]
-        label = _free_id(number, taken) if key.startswith("=") else key
+        label = next(free) if key.startswith("=") else key
         text = descriptions.get(members[0].milestone or "") or descriptions.get(label, "")
         status = milestone_status(task.status for task in members)
         found.append(Milestone(label, name or label, text, tuple(task.id for task in members), status))
     return tuple(found)
-
-
-def _free_id(number: int, taken: set[str]) -> str:
-    """Takes the next free milestone id, from its position on."""
-    while f"M{number}" in taken:
-        number += 1
-    taken.add(f"M{number}")
-    return f"M{number}"

@@ -39,6 +39,7 @@ class Label:
 
 # What most headings of most plans are; read at a tenth of the price.
 _SIMPLE = re.compile(r"Task (\d{1,6}): ([A-Z][A-Za-z0-9 ,.'/-]*[A-Za-z0-9.])")
+_LONGEST = 1000  # no title is longer, and the expressions below need not be linear
 _DONE = frozenset("✅✔☑✓")
 _DECORATION = frozenset({"So", "Sk", "Mn", "Me", "Cf", "Cn", "Co"})  # emoji, joiners, variation selectors
 _BOX = re.compile(r"^\[([ xX~✓✔✅-]?)\]\s*")
@@ -101,6 +102,7 @@ _DATE = re.compile(r"^[\[(]?(?:19|20)\d\d(?:-\d\d){0,2}\b")
 
 def plain(text: str) -> str:
     """Strips what only decorates a line: bold, links, anchors, white space."""
+    text = text[:_LONGEST]
     text = _LINK.sub(r"\1", text) if "](" in text else text
     text = _ANCHOR.sub("", text) if "<" in text or "{" in text else text
     text = _BOLD.sub(r"\1", text).replace("~~", "") if "**" in text or "~~" in text else text

@@ -16,7 +16,6 @@ import pyromark
 import yaml
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+\Z")
-_ATX = re.compile(r"#{1,6}[ \t]*(.*?)(?:[ \t]+#+)?[ \t]*$")
 _BULLETS = frozenset("-*+")
 _BOX_OR_NUMBER = re.compile(rb"\s*(?:[-*+]\s+\[|\d)")
 _NUMBER = re.compile(r"(\d+)[.)](?:\s+|$)")
@@ -289,14 +288,21 @@ class _OpenItem:
 
 def _heading(source: str, lines: tuple[int, int], level: int) -> Heading | Paragraph:
     source = source.rstrip("\r\n")
-    if source.startswith("#") and (mark := _ATX.match(source)):
-        return Heading(*lines, level, mark[1].strip())
+    if source.startswith("#"):
+        return Heading(*lines, level, _without_marks(source))
     *words, underline = source.splitlines() or [""]
     text = "\n".join(words).strip()
     # "text⏎---" is a rule somebody forgot the blank line before, far more often than a heading.
     if underline.strip() == "---":
         return Paragraph(*lines, text)
     return Heading(*lines, level, text)
+
+
+def _without_marks(source: str) -> str:
+    """Takes the marks off both ends of `## a heading ##`; marks without a space before them belong to it."""
+    text = source.lstrip("#").strip()
+    stripped = text.rstrip("#")
+    return stripped.rstrip() if not stripped or stripped[-1] in " \t" else text
 
 
 def _cells(source: str) -> tuple[str, ...]:

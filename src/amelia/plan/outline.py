@@ -105,17 +105,17 @@ class Outline:
     @cached_property
     def _groups(self) -> Sequence[tuple[str | None, str | None]]:
         groups: list[tuple[str | None, str | None]] = []
-        phase: Entry | None = None
-        milestone: Entry | None = None
+        phase: tuple[int, str] | None = None  # level and name
+        milestone: tuple[int, str] | None = None
         for entry in self.entries:
             if entry.kind is Kind.PHASE:
-                phase = entry
+                phase = entry.level, clean_title(entry.heading.text)
             elif entry.kind is Kind.MILESTONE:
-                milestone, phase = entry, None
+                milestone, phase = (entry.level, _milestone(entry)), None
             elif entry.kind is None or entry.kind is Kind.NUMBER:
-                phase = None if phase and entry.level <= phase.level else phase
-                milestone = None if milestone and entry.level <= milestone.level else milestone
-            groups.append((phase and clean_title(phase.heading.text), milestone and _milestone(milestone)))
+                phase = None if phase and entry.level <= phase[0] else phase
+                milestone = None if milestone and entry.level <= milestone[0] else milestone
+            groups.append((phase and phase[1], milestone and milestone[1]))
         return groups
 
     def milestones(self) -> dict[str, str]:
@@ -164,6 +164,7 @@ def is_task_section(text: str) -> bool:
     return any(word in folded for word in _UNSPACED)
 
 
+@lru_cache(maxsize=1024)
 def is_aside(text: str) -> bool:
     """Tells whether a heading opens a section beside the work: a summary, a check list, what is deferred."""
     return _says(text, words.ASIDES) and not is_task_section(text)

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from amelia.model.plan import Priority, Task, TaskId, TaskStatus
@@ -101,13 +101,16 @@ def locate(text: str, key: str | None, records: Sequence[object]) -> list[tuple[
     """Finds the lines of every record of a list in the text of its JSON file."""
     decoder = json.JSONDecoder()
     for found in re.finditer(r"\[" if key is None else rf'"{key}"\s*:\s*\[', text):
+        first = next(_spans(text, found.end(), 1), None)
+        if first is None or decoder.raw_decode(text, first[0])[0] != records[0]:
+            continue
         spans = list(_spans(text, found.end(), len(records)))
-        if len(spans) == len(records) and decoder.raw_decode(text, spans[0][0])[0] == records[0]:
+        if len(spans) == len(records):
             return _line_ranges(text, spans)
     return [(1, 1)] * len(records)  # a key written with escapes; the lines are a courtesy
 
 
-def _spans(text: str, position: int, count: int) -> Iterable[tuple[int, int]]:
+def _spans(text: str, position: int, count: int) -> Iterator[tuple[int, int]]:
     decoder = json.JSONDecoder()
     for _ in range(count):
         while position < len(text) and text[position] in " \t\r\n,":

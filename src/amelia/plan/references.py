@@ -17,6 +17,8 @@ Found = tuple[TaskId, ...] | None
 Counted = tuple[str, int]
 
 _WRAPPING = " \t\r\n`'\"*_[](){}<>.,;"
+_MOST_EDGES = 500_000
+_MOST_REMEMBERED = 1000
 _LONGEST = 200  # longer texts are no references, and the expressions below need not be linear
 _NOTHING = re.compile(
     r"(?:none|nothing|nil|null|n/?a)(?:\s*[(:;,].*|\s+[–—-].*)?|no dependenc(?:y|ies)\b.*|[-–—\s]*", re.DOTALL
@@ -51,14 +53,20 @@ def resolve_references(tasks: Sequence[Task]) -> list[tuple[TaskId, ...]]:
     if all(need in ids for task in tasks for need in task.depends_on):
         return [tuple(dict.fromkeys(task.depends_on)) for task in tasks]
     index = _indexed(tasks)
+    left = _MOST_EDGES
     meanings: dict[TaskId, Found] = {task_id: (task_id,) for task_id in ids}
     resolved: list[tuple[TaskId, ...]] = []
     for task in tasks:
         needs: dict[TaskId, None] = {}
         for reference in task.depends_on:
-            if reference not in meanings:
-                meanings[reference] = _meaning(reference, index)
-            needs.update(dict.fromkeys(_without_self(task, meanings[reference], reference)))
+            meant = meanings[reference] if reference in meanings else _meaning(reference, index)
+            if meant is None or len(meant) < _MOST_REMEMBERED:
+                meanings[reference] = meant
+            # A square of edges between large parts would fill the memory; the last task stands for its part.
+            if meant and len(meant) > left:
+                meant = meant[-1:]
+            needs.update(dict.fromkeys(_without_self(task, meant, reference)))
+        left -= len(needs)
         resolved.append(tuple(needs))
     return resolved
 

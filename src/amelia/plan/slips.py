@@ -16,6 +16,7 @@ _FIELDS = (
     *("tdd waiver", "create", "modify"),
 )
 _LINES = 20  # a list of fields is not longer
+_LINE = 200  # a field is not longer
 _READERS = {"type": facts.task_type, "priority": facts.priority}
 _BULLETS = ("- ", "* ", "+ ")
 
@@ -24,7 +25,7 @@ def find_slips(prose: Sequence[str], tasks: Iterable[Task]) -> Iterator[Diagnost
     """Yields a warning for every field of a task that is probably misspelt."""
     for task in tasks:
         for number in range(task.line + 1, min(task.end_line, task.line + _LINES) + 1):
-            line = prose[number - 1].strip()
+            line = prose[number - 1][:_LINE].strip()
             if line.startswith(_BULLETS):
                 yield from _slips(task, line, number)
             elif line:

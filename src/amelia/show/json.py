@@ -87,6 +87,7 @@ def _complexity(complexity: Complexity) -> dict[str, Any]:
 
 
 def _unit(unit: Unit) -> dict[str, Any]:
+    whole = set(unit.tasks)
     return {
         "id": unit.id,
         "title": unit.title,
@@ -101,6 +102,6 @@ def _unit(unit: Unit) -> dict[str, Any]:
                 "complexity": _complexity(piece.complexity),
             }
             for piece in unit.pieces
-            if piece.id not in unit.tasks
+            if piece.id not in whole
         ],
     }

@@ -26,6 +26,7 @@ _COMMIT = re.compile(
     r"\s*(?:[—–-]\s*)?(?:[\[(`]+[0-9a-f]{7,40}[\])`]+|\s(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,10})\s*$"
 )
 _LONGEST_STATE = 30
+_LONGEST = 1000  # no title is longer
 _WORD_TASK = re.compile(r"^\W{0,4}(?:task|todo)\s*[:：]\s*", re.IGNORECASE)
 
 
@@ -100,30 +101,26 @@ def _is_beside(entry: Entry) -> bool:
 
 def _without_groups(outline: Outline, places: Sequence[Place]) -> Sequence[Place]:
     """Resolves boxes `2` and `2.1` in one column: an empty `2` is a heading, else `2.1` is a step of it."""
-    ids = {place.id: index for index, place in enumerate(places)}
-    parents: dict[int, list[int]] = {}
-    for index, place in enumerate(places):
-        parent = ids.get(place.id.rpartition(".")[0])
-        if parent is not None and parent < index:
-            parents.setdefault(parent, []).append(index)
-    dropped: set[int] = set()
-    ends: dict[int, int] = {}
-    for parent, children in parents.items():
-        place = places[parent]
-        if outline.document.last_text_line(place.line, place.end_line) == place.line:
-            dropped.add(parent)
+    kept: list[Place] = []
+    index = 0
+    while index < len(places):
+        place = places[index]
+        end = index + 1
+        while place.id and end < len(places) and places[end].id.startswith(f"{place.id}."):
+            end += 1
+        is_empty = outline.document.last_text_line(place.line, place.end_line) == place.line
+        if end == index + 1:
+            kept.append(place)
+        elif is_empty:
+            kept.extend(places[index + 1 : end])
         else:
-            dropped.update(children)
-            ends[parent] = places[children[-1]].end_line
-    return [
-        replace(place, end_line=ends.get(index, place.end_line))
-        for index, place in enumerate(places)
-        if index not in dropped
-    ]
+            kept.append(replace(place, end_line=places[end - 1].end_line))
+        index = end
+    return kept
 
 
 def _label(item: Item) -> Label | None:
-    text = _TAGS.sub("", item.text)  # "[P] T004a" as well as "T004a [P]"
+    text = _TAGS.sub("", item.text[:_LONGEST])  # "[P] T004a" as well as "T004a [P]"
     label = read_label(text)
     if item.number and (label is None or (label.id.isdigit() and not label.separated and not label.word)):
         # "1. [ ] Title", or "1. [ ] 3 retries"; in "1. [ ] Task 8: Title" the id is 8
@@ -136,8 +133,8 @@ def _label(item: Item) -> Label | None:
 
 
 def _place(item: Item, label: Label | None) -> Place:
-    first, _, _ = item.text.partition("\n")
-    title = label.title if label else clean_title(" ".join(item.text.split()))
+    first = item.text[:_LONGEST].partition("\n")[0]
+    title = label.title if label else clean_title(" ".join(item.text[:_LONGEST].split()))
     title = _COMMIT.sub("", _TAGS.sub("", title))
     return Place(
         item.line,

@@ -19,10 +19,9 @@ from amelia.plan.records import scalar
 _OPEN = re.compile(r"^[ \t]*<task(?P<attributes>(?:\s[^>\n]*)?)>", re.MULTILINE)
 _CLOSE = re.compile(r"</task>")
 _ATTRIBUTE = re.compile(r"([\w:-]+)\s*=\s*[\"']([^\"']*)[\"']")
-_ITEM = re.compile(r"^\s*[-*]\s+(.*\S)", re.MULTILINE)
 _LIST = re.compile(r"[,\n]")
 _TAGS = ("name", "files", "done", "acceptance_criteria", "what-built", "depends_on", "depends")
-_TAG = {tag: re.compile(rf"<{tag}>\s*(.*?)\s*</{tag}>", re.DOTALL) for tag in _TAGS}
+_ATTRIBUTES = 500  # characters; nobody writes more
 
 
 def read(
@@ -60,11 +59,16 @@ def _elements(text: str) -> Iterator[tuple[int, int, dict[str, str], str]]:
         line += text.count("\n", counted, match.start())
         counted = match.start()
         end_line = line + text.count("\n", match.start(), end - 1)
-        yield line, end_line, dict(_ATTRIBUTE.findall(match["attributes"])), text[match.end() : end]
+        yield (
+            line,
+            end_line,
+            _attributes(match["attributes"]),
+            text[match.end() : end],
+        )
 
 
 def _task(body: str, attributes: Mapping[str, str], number: int) -> Task:
-    inner = {tag: match[1] for tag, pattern in _TAG.items() if (match := pattern.search(body))}
+    inner = {tag: text for tag in _TAGS if (text := _inner(body, tag)) is not None}
     name = " ".join((inner.get("name") or inner.get("what-built") or "").split())
     label = read_label(name)
     if label is not None and not label.word:  # "2 columns become 3" is a title, not task 2
@@ -81,8 +85,23 @@ def _task(body: str, attributes: Mapping[str, str], number: int) -> Task:
         files_to_create=tuple(create),
         files_to_modify=tuple(modify),
         test_files=tuple(tests),
-        acceptance_criteria=tuple(_ITEM.findall(inner.get("acceptance_criteria", "")) or done),
+        acceptance_criteria=tuple(_items(inner.get("acceptance_criteria", "")) or done),
     )
+
+
+def _attributes(text: str) -> dict[str, str]:
+    return dict(_ATTRIBUTE.findall(text[:_ATTRIBUTES]))
+
+
+def _inner(body: str, tag: str) -> str | None:
+    start = body.find(f"<{tag}>")
+    end = body.find(f"</{tag}>", start)
+    return body[start + len(tag) + 2 : end].strip() if 0 <= start < end else None
+
+
+def _items(text: str) -> list[str]:
+    lines = (line.strip() for line in text.splitlines())
+    return [line[2:].strip() for line in lines if line.startswith(("- ", "* ")) and line[2:].strip()]
 
 
 def _note(checkpoints: Sequence[str], total: int) -> tuple[Diagnostic, ...]:

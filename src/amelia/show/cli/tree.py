@@ -19,6 +19,7 @@ _LEVEL_COLOURS = {Level.LOW: "green", Level.MEDIUM: "yellow", Level.HIGH: "red",
 _SEVERITY_COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "blue"}
 _MOST_ALIKE = 5
 _WIDE = 120
+_WIDEST_ID = 24
 _SIZE_COLUMNS = len("13.0 critical")
 _FIXED_COLUMNS = 32  # branch, size, and some room for what a task waits for
 
@@ -67,7 +68,7 @@ def _tree(compiled: CompiledPlan, columns: int) -> Iterator[str]:
     if not rows:
         return
     layout = _Layout(
-        ids=max(2, *(width(row.task.id) for row in rows)),
+        ids=min(_WIDEST_ID, max(2, *(width(printable(row.task.id)) for row in rows))),
         types=max(len(row.task.type or "") for row in rows),
         titles=max(len("task"), *(width(_shown_title(row.task)) for row in rows)) + 2,
     )
