@@ -24,6 +24,8 @@ _RANGES: Mapping[str, tuple[float, float]] = {
     "max_time_minutes": (0.1, 100_000),
     "complexity_threshold": (0, 13),
 }
+_LARGEST = 1_000_000
+_SHOWN = 80
 _SPELLINGS = {"max_criteria_per_task": "max_acceptance_criteria"}
 _LIMITS = frozenset(field.name for field in fields(SizeLimits))
 _KEYS = frozenset({"tdd", "enable_phased_execution", "task_size_limits"})
@@ -104,7 +106,11 @@ def _flag(value: object, source: Path, where: str) -> bool:
 
 
 def _wrong(source: Path, key: str, *, allowed: str, value: object) -> ConfigError:
-    return ConfigError(f"{source}: {key} must be {allowed}, not {json.dumps(value, default=str)}")
+    try:
+        shown = json.dumps(value, default=str)
+    except (ValueError, RecursionError):  # a number of thousands of digits, a list in a list in a list …
+        shown = "that"
+    return ConfigError(f"{source}: {key} must be {allowed}, not {shown[:_SHOWN]}")
 
 
 def _refuse_unknown(
@@ -123,16 +129,29 @@ def _table(value: object, source: Path, key: str) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", value)
 
 
-def _toml(path: Path) -> Mapping[str, Any]:
+def _read(path: Path) -> str:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        if path.stat().st_size > _LARGEST:
+            raise ConfigError(f"{path}: settings of more than {_LARGEST} bytes are not read")
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as problem:
+        raise ConfigError(f"{path}: cannot be read: {problem.strerror}") from problem
+    except UnicodeDecodeError as problem:
+        raise ConfigError(f"{path}: not valid UTF-8: {problem}") from problem
+
+
+def _toml(path: Path) -> Mapping[str, Any]:
+    text = _read(path)
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as problem:
         raise ConfigError(f"{path}: not valid TOML: {problem}") from problem
 
 
 def _json(path: Path) -> Mapping[str, Any]:
+    text = _read(path)
     try:
-        data = json.loads(path.read_text(encoding="utf-8-sig"))
+        data = json.loads(text)
     except (ValueError, RecursionError) as problem:
         raise ConfigError(f"{path}: not valid JSON: {problem}") from problem
     return _table(data, path, "the file")

@@ -331,7 +331,13 @@ except SystemExit:
 """
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, check=True)
     loaded = done.stdout.decode().splitlines()[-1].split()
-    assert loaded == ["amelia.model", "amelia.model.errors", "amelia.show", "amelia.show.cli"]
+    assert loaded == [
+        "amelia.model",
+        "amelia.model.errors",
+        "amelia.show",
+        "amelia.show.cli",
+        "amelia.show.cli.text",
+    ]
 
 
 def test_the_version_is_the_packages(tmp_path: Path) -> None:

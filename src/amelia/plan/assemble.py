@@ -13,7 +13,7 @@ from amelia.model.plan import Task, TaskId, TaskStatus
 from amelia.plan import words
 from amelia.plan.fields import read_fields
 from amelia.plan.labels import clean_title
-from amelia.plan.markdown import Document
+from amelia.plan.markdown import TICKS, Document
 from amelia.plan.mentions import distinct
 from amelia.plan.outline import Outline
 from amelia.plan.reading import Place, Reading
@@ -29,13 +29,15 @@ def assemble(
     dropped = {place.id: place for place in places if place.dropped}
     places, notes = distinct(outline, [place for place in places if not place.dropped])
     tasks = [_task(outline, place, task_id) for place, task_id in zip(places, _ids(places), strict=True)]
-    tasks, renumbered = _unique(outline, tasks)
-    tasks = _without_prose(_with_statements(outline, tasks), dropped=dropped.keys())
+    tasks, renumbered = _unique(outline, _with_statements(outline, tasks))
+    outside = list(_outside(tasks))
+    tasks = _without_prose(tasks, dropped=dropped.keys())
     notes = [
         *diagnostics,
         *notes,
         *renumbered,
         *map(_left_out, dropped.values()),
+        *outside,
         *find_slips(outline.document.prose, tasks),
     ]
     if not tasks:
@@ -86,7 +88,7 @@ def _title(document: Document, line: int, end_line: int) -> str:
 def _status(place: Place, stated: TaskStatus | None, ticks: Sequence[str]) -> TaskStatus:
     """Decides a status: open boxes outrank a tick in the heading, which may be decoration."""
     has_open = any(not tick.strip() for tick in ticks)
-    all_done = bool(ticks) and all(tick in {"x", "X"} for tick in ticks)
+    all_done = bool(ticks) and TICKS.issuperset(ticks)
     if has_open or place.done is False:
         return TaskStatus.PENDING
     if all_done or place.done:
@@ -95,17 +97,23 @@ def _status(place: Place, stated: TaskStatus | None, ticks: Sequence[str]) -> Ta
 
 
 def _unique(outline: Outline, tasks: list[Task]) -> tuple[list[Task], list[Diagnostic]]:
-    """Gives tasks whose numbering starts again in every phase ids of their own; other duplicates stay."""
+    """Gives tasks whose numbering starts again in every part ids of their own; other duplicates stay."""
     if len({task.id for task in tasks}) == len(tasks):
         return tasks, []
     homes = [task.phase or outline.home(task.line) for task in tasks]
     own = {(home, task.id) for home, task in zip(homes, tasks, strict=True)}
-    if len(own) < len(tasks):
+    firsts = {home: task.id for home, task in reversed(list(zip(homes, tasks, strict=True)))}
+    if len(own) < len(tasks) or len(set(firsts.values())) > 1:
         return tasks, []
     number = {home: index for index, home in enumerate(dict.fromkeys(homes), start=1)}
+    everywhere: dict[str, list[str | int]] = {}
+    for home, task in zip(homes, tasks, strict=True):
+        everywhere.setdefault(task.id, []).append(home)
 
     def rename(home: str | int, need: TaskId) -> TaskId:
-        return TaskId(f"p{number[home]}-{need}") if (home, need) in own else need
+        last = need.split()[-1]
+        places = [home] if (home, last) in own else everywhere.get(last, [])
+        return TaskId(f"p{number[places[0]]}-{last}") if len(places) == 1 else need
 
     renamed = [
         replace(
@@ -121,14 +129,10 @@ def _unique(outline: Outline, tasks: list[Task]) -> tuple[list[Task], list[Diagn
 
 def _without_prose(tasks: list[Task], *, dropped: Collection[str]) -> list[Task]:
     """Drops dependencies on tasks that are left out, and on things that are no tasks of this plan."""
-    known = {_prefix(task.id) for task in tasks} | words.TASKS
+    known = _known_prefixes(tasks)
 
     def is_meant(need: str) -> bool:
-        last = need.rsplit(maxsplit=1)[-1]
-        prefix = _prefix(last)
-        # "T7" may be a slip and is kept, to be reported; "lodash" and "SPEC-7" lie outside the plan
-        is_foreign = " " not in need and len(prefix) > 1 and prefix not in known
-        return last not in dropped and not is_foreign
+        return need.rsplit(maxsplit=1)[-1] not in dropped and not _is_foreign(need, known)
 
     return [
         task
@@ -136,6 +140,28 @@ def _without_prose(tasks: list[Task], *, dropped: Collection[str]) -> list[Task]
         else replace(task, depends_on=tuple(filter(is_meant, task.depends_on)))
         for task in tasks
     ]
+
+
+def _outside(tasks: list[Task]) -> Iterator[Diagnostic]:
+    """Yields a note for every dependency that lies outside the plan."""
+    known = _known_prefixes(tasks)
+    for task in tasks:
+        for need in task.depends_on:
+            if _is_foreign(need, known):
+                message = f"Task '{task.id}' depends on '{need}', which is no task of this plan."
+                yield info(
+                    "outside-dependency", message, line=task.line, hint="See to it before the plan runs."
+                )
+
+
+def _known_prefixes(tasks: list[Task]) -> frozenset[str]:
+    return frozenset(_prefix(task.id) for task in tasks) | words.TASKS
+
+
+def _is_foreign(need: str, known: frozenset[str]) -> bool:
+    """Tells "lodash" and "SPEC-7", which lie outside the plan, from "T7", which may be a slip."""
+    prefix = _prefix(need)
+    return " " not in need and len(prefix) > 1 and prefix not in known
 
 
 def _prefix(task_id: str) -> str:

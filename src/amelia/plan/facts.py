@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from amelia.model.plan import Priority, TaskType
+from amelia.model.plan import Priority, TaskStatus, TaskType
 from amelia.plan import words
 from amelia.plan.paths import is_test
 
@@ -36,6 +36,9 @@ _DONE = re.compile(
     r"\b(?:done|completed?|finished|closed|merged|shipped|готово|завершено|hecho|feito|erledigt)\b|[✅✔☑]|完了|完成|완료",
     re.IGNORECASE,
 )
+_DROPPED = re.compile(
+    r"^\W*(?:cancell?ed|deferred|skipped|rejected|dropped|obsolete|won'?t ?(?:do|fix))\b", re.IGNORECASE
+)
 _OPEN = re.compile(
     r"\b(?:not|in|pending|todo|open|partial\w*|incomplete|until|when|blocked)\b|未|[⏳🔄🚧🧪❌]|%",
     re.IGNORECASE,
@@ -59,6 +62,13 @@ def priority(value: str) -> Priority | None:
 def is_done(value: str) -> bool:
     """Tells whether a status line says that the work is finished, without a but."""
     return bool(_DONE.search(value)) and not _OPEN.search(value)
+
+
+def status(value: str) -> TaskStatus | None:
+    """Reads a status line as far as it decides anything: finished, or not to be done."""
+    if _DROPPED.search(value):
+        return TaskStatus.SKIPPED
+    return TaskStatus.COMPLETED if is_done(value) else None
 
 
 def paths(value: str) -> list[str]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from amelia.model.plan import Task, TaskId, TaskStatus
+from amelia.model.plan import Task, TaskId
 from amelia.plan import facts, words
 from amelia.plan.markdown import Document
 
@@ -32,6 +32,9 @@ _STATED = re.compile(
     re.IGNORECASE,
 )
 _HINT_AT_NEED = re.compile(r"pend|locked|\(after|зависит|依")  # a quick look before the slow one above
+_CONTINUES = re.compile(
+    r"\s*(?!\d+[.)]\s)[^\W_]"
+)  # a sentence goes on; no bullet, heading, table row or blank line
 _SHORTEST = 3
 _LINE = 2000  # what stands further right is no field, and the expressions need not be linear
 _SUBJECT_WINDOW = 80
@@ -78,6 +81,7 @@ class FieldIndex:
                     continue
             if _HINT_AT_NEED.search(line):
                 following = self._prose[number][:_LINE] if number < len(self._prose) else ""
+                following = following if _CONTINUES.match(following) else ""
                 self._stated.extend(_statements(number, line, following))
         self._field_lines = [found.line for found in self._fields]
         self._stated_lines = [found.line for found in self._stated]
@@ -199,11 +203,13 @@ def _take(found: dict[str, Any], name: str, value: str) -> None:
             found.setdefault("type", facts.task_type(value))
         case "priority" if (priority := facts.priority(value)) is not None:
             found.setdefault("priority", priority)
+        case "waiver" if value.casefold() in words.NOTHING:
+            pass  # no reason is no waiver
         case "phase" | "milestone" | "waiver" if value:
             found.setdefault(name, value)
         case "story":
             found.setdefault("user_story", value)
-        case "status" if facts.is_done(value):
-            found["status"] = TaskStatus.COMPLETED
+        case "status" if (status := facts.status(value)) is not None:
+            found.setdefault("status", status)
         case _:
             pass

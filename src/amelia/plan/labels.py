@@ -10,6 +10,7 @@ from enum import Enum
 from unicodedata import category
 
 from amelia.plan import words
+from amelia.plan.markdown import TICKS
 
 
 class Kind(Enum):
@@ -40,9 +41,10 @@ class Label:
 # What most headings of most plans are; read at a tenth of the price.
 _SIMPLE = re.compile(r"Task (\d{1,6}): ([A-Z][A-Za-z0-9 ,.'/-]*[A-Za-z0-9.])")
 _LONGEST = 1000  # no title is longer, and the expressions below need not be linear
+_LONGEST_ID = 100
 _DONE = frozenset("✅✔☑✓")
 _DECORATION = frozenset({"So", "Sk", "Mn", "Me", "Cf", "Cn", "Co"})  # emoji, joiners, variation selectors
-_BOX = re.compile(r"^\[([ xX~✓✔✅-]?)\]\s*")
+_BOX = re.compile(r"^\[([ xX~√✓✔✅-]?)\]\s*")
 _BRACKETS = re.compile(r"^\s*\[(?:[^\]\d][^\]]{0,20})\]\s*(?=\S)")
 _BOLD = re.compile(r"(`[^`]*`)|\*\*")  # not the stars of `src/**/x.md`
 _UNDERLINED = re.compile(r"^__([^_].*?[^_])__(?=\W|$)")
@@ -134,6 +136,12 @@ def read_label(text: str) -> Label | None:
     return Label(kind, match["id"], title, "", separated, done if title_done is None else title_done)
 
 
+def clean_id(text: str) -> str:
+    """Makes an id of any text: one word of what can be shown, of bearable length."""
+    shown = "".join(char for char in text[:_LONGEST] if char.isprintable() or char.isspace())
+    return "-".join(shown.split())[:_LONGEST_ID]
+
+
 def clean_title(text: str) -> str:
     """Strips a line without a label of its decoration and status marks."""
     return _status(plain(text))[0]
@@ -143,7 +151,7 @@ def _status(text: str) -> tuple[str, bool | None]:
     """Takes boxes, ticks and emoji off both ends of a text and tells whether they say "done"."""
     done: bool | None = None
     if box := _BOX.match(text):
-        text, done = text[box.end() :], box[1] in {"x", "X", "✓", "✔", "✅"}
+        text, done = text[box.end() :], box[1] in TICKS
     text, marks = _trim(text)
     if not _DONE.isdisjoint(marks):
         done = True

@@ -16,6 +16,7 @@ import pyromark
 import yaml
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+\Z")
+TICKS = frozenset("xX√✓✔✅")  # what stands in the box of something done
 _BULLETS = frozenset("-*+")
 _BOX_OR_NUMBER = re.compile(rb"\s*(?:[-*+]\s+\[|\d)")
 _NUMBER = re.compile(r"(\d+)[.)](?:\s+|$)")

@@ -18,6 +18,8 @@ _GIT = re.compile(r"(?:\.git|git~\d+)[ .]*(?::.*)?", re.IGNORECASE)
 _IGNORED_BY_HFS = re.compile(r"[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
 
 _TEST_WORDS = frozenset({"test", "tests", "spec", "specs"})
+_TEST_FOLDERS = frozenset({"test", "tests", "__tests__", "spec", "e2e"})
+_SPEC = re.compile(r"[._-]specs?\.\w+$")
 _NAMELESS = frozenset({"index", "init", "main", "mod", "lib"})
 _LOCK_FILES = frozenset(
     {
@@ -107,8 +109,10 @@ def stem_words(path: str) -> tuple[str, ...]:
 
 
 def is_test(path: str) -> bool:
-    """Says whether a path names a test, by whole words: `latest.py` and `contest/` do not."""
-    return not _TEST_WORDS.isdisjoint(words(normal_path(path)))
+    """Says whether a path names a test, by whole words: `latest.py`, `contest/` and `specs/a.md` do not."""
+    *folders, name = normal_path(path).lower().split("/")
+    by_name = not {"test", "tests"}.isdisjoint(words(name)) or _SPEC.search(name) is not None
+    return by_name or not _TEST_FOLDERS.isdisjoint(folders)
 
 
 def layer_of(path: str) -> Layer | None:

@@ -224,8 +224,13 @@ def _unwrapped(strict: Reading, inner: Reading, line: int) -> Reading:
 
 
 def _is_task_line(line: str) -> bool:
+    """Tells whether a line in code looks like the heading of a task; `# 1. …` is a comment."""
     label = read_label(line.lstrip("#").strip())
-    return label is not None and label.kind is Kind.TASK
+    if label is None:
+        return False
+    return label.kind is Kind.TASK or (
+        line.startswith("##") and label.separated and label.kind in {Kind.CODE, Kind.NUMBER}
+    )
 
 
 def _hides_tasks(document: Document, fences: Fences) -> bool:

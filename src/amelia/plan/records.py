@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from amelia.model.plan import Priority, Task, TaskId, TaskStatus
 from amelia.plan import facts
+from amelia.plan.labels import clean_id
 
 Record = Mapping[str, Any]
 
@@ -135,7 +136,7 @@ def _line_ranges(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int,
 
 
 def _identifier(value: object) -> str:
-    return scalar(value).replace(" ", "-")
+    return clean_id(scalar(value))
 
 
 def _list(value: object) -> Sequence[object]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from amelia.model.diagnostics import Diagnostic, error, info, warning
 from amelia.model.errors import TDDViolationError
-from amelia.model.plan import Task, TaskId, TaskType
+from amelia.model.plan import Task, TaskId, TaskStatus, TaskType
 from amelia.model.settings import TddRule
 from amelia.plan.digraph import dependants, in_order
 from amelia.plan.graph import DONE, Edges, dependency_graph
@@ -78,7 +78,7 @@ def _violations(tasks: Sequence[Task], graph: Edges) -> Iterator[Task]:
     """Goes from the tests to everything behind them; the implementations it never meets have none."""
     turned = dependants(graph)
     behind: set[TaskId] = set()
-    waiting = [task.id for task in tasks if task.type is TaskType.TEST]
+    waiting = [task.id for task in tasks if _is_test(task)]
     while waiting:
         fresh = [node for node in turned[waiting.pop()] if node not in behind]
         behind.update(fresh)
@@ -86,10 +86,14 @@ def _violations(tasks: Sequence[Task], graph: Edges) -> Iterator[Task]:
     return (task for task in _must_have_tests(tasks) if task.id not in behind)
 
 
+def _is_test(task: Task) -> bool:
+    return task.type is TaskType.TEST and task.status is not TaskStatus.SKIPPED
+
+
 def _after_tests(phases: Sequence[Phase]) -> set[TaskId]:
     """Returns the tasks of phases that wait, directly or not, for a phase that holds a test."""
     graph = {phase.index: phase.depends_on for phase in phases}
-    tested = {phase.index for phase in phases if any(task.type is TaskType.TEST for task in phase.tasks)}
+    tested = {phase.index for phase in phases if any(map(_is_test, phase.tasks))}
     after: set[int] = set()
     for index in in_order(graph):
         if any(need in tested or need in after for need in graph[index]):

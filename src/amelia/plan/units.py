@@ -57,7 +57,6 @@ def _declared(tasks: Sequence[Task]) -> str:
         ("types", any(task.type is not None for task in tasks)),
         ("phases", any(task.phase is not None for task in tasks)),
         ("dependencies", any(task.depends_on for task in tasks)),
-        ("parallel marks", any(task.parallel for task in tasks)),
     )
     *others, last = [name for name, is_there in present if is_there] or [""]
     return f"{', '.join(others)} and {last}" if others else last
@@ -90,7 +89,7 @@ def _ids(tasks: Iterable[Task]) -> tuple[TaskId, ...]:
 
 
 def _whole(plan: Plan) -> Unit:
-    pieces = _open(plan.tasks)
+    pieces = _open(topological_order(plan.tasks))
     title = plan.goal or ", ".join(task.title for task in pieces[:_SHOWN]) or "The whole plan"
     return Unit(UnitId("plan"), shortened(title), _ids(pieces), (), 1, pieces)
 

@@ -8,7 +8,7 @@ from amelia.plan.compile import CompiledPlan
 
 
 def plan_json(compiled: CompiledPlan) -> str:
-    """Writes a compiled plan as one JSON object."""
+    """Writes a compiled plan as one JSON object, in ASCII, which every terminal and pipe can take."""
     plan = compiled.plan
     return json.dumps(
         {
@@ -41,7 +41,6 @@ def plan_json(compiled: CompiledPlan) -> str:
                 for found in compiled.diagnostics
             ],
         },
-        ensure_ascii=False,
     )
 
 

@@ -42,7 +42,7 @@ FULL: dict[str, Any] = {"acceptance_criteria": ("x",), "files_to_modify": ("a.py
         (plan_of(make("A", type=TaskType.DOCS)), Mode.PHASED, "types"),
         (plan_of(make("A", phase="1")), Mode.PHASED, "phases"),
         (plan_of(make("A"), make("B", "A")), Mode.PHASED, "dependencies"),
-        (plan_of(make("A", parallel=True)), Mode.PHASED, "parallel marks"),
+        (plan_of(make("A", parallel=True)), Mode.TASKS, "declare no types"),
         (plan_of(make("A", **FULL), make("B", "A")), Mode.LIFECYCLE, "acceptance criteria and files"),
         (
             plan_of(make("A", "B", acceptance_criteria=("x",)), make("B", files_to_create=("a",))),

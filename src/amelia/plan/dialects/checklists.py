@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from amelia.plan import words
 from amelia.plan.labels import Kind, Label, clean_title, read_label
-from amelia.plan.markdown import Item
+from amelia.plan.markdown import TICKS, Item
 from amelia.plan.outline import GROUPS, Entry, Outline, is_aside, is_deferred
 from amelia.plan.ranges import Ranges
 from amelia.plan.reading import Place
@@ -19,7 +19,6 @@ _TAGS = re.compile(r"^(?:\s*(?:\[(?:P|US\d+|Story\s?\d+|[A-Z]{1,6}\d*)\]|\([PS]\
 _CRITERIA = re.compile(
     r"acceptance|criteria|done when|definition of done|validation checklist|sign-?off", re.IGNORECASE
 )
-_DONE = frozenset("xX√✓✔✅")
 _DROPPED = re.compile(r"^~~.*~~")
 # "[abc1234]", "`abc1234`", or bare: the commit that did it is not part of the title
 _COMMIT = re.compile(
@@ -141,8 +140,8 @@ def _place(item: Item, label: Label | None) -> Place:
         item.end_line,
         label.id if label else "",
         clean_title(title),
-        done=item.box in _DONE,
-        dropped=item.box not in _DONE and _DROPPED.match(first) is not None,
+        done=item.box in TICKS,
+        dropped=item.box not in TICKS and _DROPPED.match(first) is not None,
         parallel=_PARALLEL.search(first) is not None,
         boxes_are_steps=False,
     )

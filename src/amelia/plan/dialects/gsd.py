@@ -11,7 +11,7 @@ from typing import Any
 from amelia.model.diagnostics import Diagnostic, info
 from amelia.model.plan import Task, TaskId
 from amelia.plan import facts
-from amelia.plan.labels import read_label
+from amelia.plan.labels import clean_id, read_label
 from amelia.plan.markdown import Document
 from amelia.plan.reading import Reading
 from amelia.plan.records import scalar
@@ -79,7 +79,7 @@ def _task(body: str, attributes: Mapping[str, str], number: int) -> Task:
     done = [" ".join(inner["done"].split())] if "done" in inner else []
     needs = inner.get("depends_on") or inner.get("depends") or attributes.get("depends_on", "")
     return Task(
-        id=TaskId(attributes.get("id") or (label.id if label else str(number))),
+        id=TaskId(clean_id(attributes.get("id", "")) or (label.id if label else str(number))),
         title=(label.title if label and label.title else name) or f"Task {number}",
         depends_on=tuple(map(TaskId, facts.references(needs))),
         files_to_create=tuple(create),

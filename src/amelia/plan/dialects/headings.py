@@ -10,11 +10,13 @@ from collections.abc import Callable, Iterable, Sequence
 
 from amelia.plan import words
 from amelia.plan.labels import Kind, clean_title
+from amelia.plan.markdown import TICKS
 from amelia.plan.outline import GROUPS, Entry, Outline, is_aside, is_deferred, is_finished, is_task_section
 from amelia.plan.ranges import any_within
 from amelia.plan.reading import Place
 
-_BOX = re.compile(r"^\W{0,4}\[([ xX~/!>-]?)\]\s")
+_BOX = re.compile(r"^\W{0,4}\[([ xX√✓✔✅~/!>-]?)\]\s")
+_PARALLEL = re.compile(r"\s*\[P\]")
 _DROPPED = re.compile(
     r"^\W*~~|[\[(](?:deferred|removed|dropped|cancell?ed|superseded|obsolete|rejected|skipped)\b",
     re.IGNORECASE,
@@ -130,8 +132,8 @@ def _places(outline: Outline, entries: Iterable[Entry]) -> Sequence[Place]:
         label = entry.label
         text = entry.heading.text
         box = _BOX.match(text)
-        done = (box[1] in {"x", "X"}) if box else (label.done if label else None)
-        title = label.title if label else clean_title(text)
+        done = (box[1] in TICKS) if box else (label.done if label else None)
+        title = _PARALLEL.sub("", label.title if label else clean_title(text))
         places.append(
             Place(
                 entry.line,
@@ -141,6 +143,7 @@ def _places(outline: Outline, entries: Iterable[Entry]) -> Sequence[Place]:
                 done=True if done is None and _is_finished(outline, entry) else done,
                 dropped=not done and (entry.line in deferred or _DROPPED.search(text) is not None),
                 separated=label is not None and label.separated,
+                parallel=_PARALLEL.search(text) is not None,
             )
         )
     return places

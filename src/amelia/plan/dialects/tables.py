@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from amelia.model.plan import TaskStatus
 from amelia.plan import facts, words
-from amelia.plan.labels import clean_title
+from amelia.plan.labels import clean_id, clean_title
 from amelia.plan.markdown import Row
 from amelia.plan.outline import Outline
 from amelia.plan.reading import Place
@@ -63,11 +64,13 @@ def _place(row: Row, columns: _Columns) -> Place:
     def cell(index: int | None) -> str:
         return row.cells[index] if index is not None and index < len(row.cells) else ""
 
+    status = facts.status(cell(columns.status))
     return Place(
         row.line,
         row.end_line,
-        "-".join(clean_title(cell(columns.id)).strip("`").split()),
+        clean_id(clean_title(cell(columns.id)).strip("`")),
         clean_title(cell(columns.title)),
-        done=facts.is_done(cell(columns.status)) if columns.status is not None else None,
+        done=status is TaskStatus.COMPLETED if columns.status is not None else None,
+        dropped=status is TaskStatus.SKIPPED,
         needs=tuple(facts.references(cell(columns.needs))),
     )

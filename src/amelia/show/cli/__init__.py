@@ -50,11 +50,18 @@ def group(ctx: click.Context) -> None:
 def main() -> None:
     """Runs the command line; an error ends it with a message and the exit code of its kind."""
     from amelia.model.errors import AmeliaError  # noqa: PLC0415 - not needed for --help
+    from amelia.show.cli.text import printable  # noqa: PLC0415
 
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # closed by whoever started us
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
     try:
         group.main(prog_name="amelia")
     except AmeliaError as problem:
-        click.secho(f"error: {problem}", fg="red", err=True)
+        click.secho(printable(f"error: {problem}"), fg="red", err=True)
         if problem.hint:
-            click.echo(f"  hint: {problem.hint}", err=True)
+            click.echo(printable(f"  hint: {problem.hint}"), err=True)
         sys.exit(problem.exit_code)
+    except OSError as problem:
+        click.secho(f"error: {problem}", fg="red", err=True)
+        sys.exit(1)

@@ -11,6 +11,7 @@ from amelia.app import check_plan
 from amelia.model.plan import Mode
 from amelia.plan.compile import CompiledPlan
 from amelia.show.cli.diagram import draw_dot, draw_mermaid
+from amelia.show.cli.text import printable
 from amelia.show.cli.tree import draw_errors, draw_plan
 from amelia.show.json import plan_json
 
@@ -39,9 +40,9 @@ def command(*, plan: BinaryIO, mode: str, as_json: bool, section: str | None, gr
     """
     if sum([as_json, section is not None, graph is not None]) > 1:
         raise click.UsageError("--json, --section and --graph exclude each other")
-    name = "standard input" if plan.name in {"-", "<stdin>"} else plan.name
+    name = "standard input" if plan.name in {"-", "<stdin>"} else printable(plan.name)
     compiled = check_plan(plan.read(), directory=Path.cwd(), mode=None if mode == "auto" else Mode(mode))
-    if section is not None:
+    if section is not None and compiled.plan.tasks:
         _print_section(compiled, section)
     elif graph is not None:
         click.echo(_DRAWINGS[graph](compiled), nl=False)
@@ -54,15 +55,14 @@ def command(*, plan: BinaryIO, mode: str, as_json: bool, section: str | None, gr
 
 
 def _print_section(compiled: CompiledPlan, wanted: str) -> None:
-    ids = {task.id.casefold(): task for task in compiled.plan.tasks}
-    task = ids.get(wanted.casefold())
+    tasks = compiled.plan.tasks
+    exact = [task for task in tasks if task.id == wanted]
+    folded = [task for task in tasks if task.id.casefold() == wanted.casefold()]
+    task = next(iter(exact or folded), None)
     if task is None:
-        near = get_close_matches(wanted, [found.id for found in compiled.plan.tasks], n=1, cutoff=0.5)
-        known = (
-            f"did you mean {near[0]}?"
-            if near
-            else f"the plan has {len(ids)} tasks, {', '.join(list(ids)[:8])}"
-        )
+        near = get_close_matches(wanted, [found.id for found in tasks], n=1, cutoff=0.5)
+        listed = ", ".join(found.id for found in tasks[:8])
+        known = f"did you mean {near[0]}?" if near else f"the plan has {len(tasks)} tasks: {listed}"
         raise click.BadParameter(f"no task {wanted!r}: {known}", param_hint="--section")
     sys.stdout.buffer.write(task.section.encode(errors="replace"))
     sys.stdout.flush()
