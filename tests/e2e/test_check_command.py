@@ -343,3 +343,47 @@ except SystemExit:
 def test_the_version_is_the_packages(tmp_path: Path) -> None:
     done = amelia("--version", cwd=tmp_path)
     assert done.stdout.decode().split() == ["amelia,", "version", version("amelia-orchestrator")]
+
+
+HOSTILE = b'### Task 1: a"]; x{} [b] \x1b[31m\n- Depends on: 9\x1b[32m\n'
+
+
+def test_titles_cannot_break_out_of_a_diagram(tmp_path: Path) -> None:
+    mermaid = amelia("check", "-", "--graph", "mermaid", cwd=tmp_path, stdin=HOSTILE).stdout.decode()
+    assert mermaid.splitlines()[1] == '  u1["1: a#34;#93;#59; x#123;#125; #91;b#93; #91;31m"]'
+    dot = amelia("check", "-", "--graph", "dot", cwd=tmp_path, stdin=HOSTILE).stdout.decode()
+    assert 'label="1: a\\"]; x{} [b] [31m"' in dot
+
+
+def test_nothing_of_a_plan_controls_the_terminal(tmp_path: Path) -> None:
+    text = "# Goal \x1b[31m\n## Phase 1: \x1b[32m\n### Task 1: a\n- Files: modify ../\x1b[33m.py\n"
+    done = amelia("check", "-", "--mode", "lifecycle", cwd=tmp_path, stdin=text.encode())
+    assert b"\x1b" not in done.stdout
+
+
+def test_a_section_is_found_in_any_case_but_the_exact_one_first(tmp_path: Path) -> None:
+    text = b"### Task 1a: x\n### Task 1A: y\n### Task B: z\n"
+    assert amelia("check", "-", "--section", "1A", cwd=tmp_path, stdin=text).stdout == b"### Task 1A: y\n"
+    assert amelia("check", "-", "--section", "b", cwd=tmp_path, stdin=text).stdout == b"### Task B: z\n"
+
+
+def test_a_section_of_what_is_no_plan_exits_5(tmp_path: Path) -> None:
+    assert amelia("check", "-", "--section", "1", cwd=tmp_path).returncode == 5
+
+
+@pytest.mark.parametrize("options", [[], ["--json"], ["--section", "1a"], ["--graph", "dot"]])
+def test_a_full_or_closed_output_is_no_traceback(plan: Path, options: list[str]) -> None:
+    command = [sys.executable, "-m", "amelia", "check", "plan.md", *options]
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            command, cwd=plan.parent, stdout=full, stderr=subprocess.PIPE, check=False, timeout=60
+        )
+    assert b"Traceback" not in done.stderr
+    closed = subprocess.run(
+        ["sh", "-c", 'exec "$@" >&-', "sh", *command],
+        cwd=plan.parent,
+        stderr=subprocess.PIPE,
+        check=False,
+        timeout=60,
+    )
+    assert b"Traceback" not in closed.stderr

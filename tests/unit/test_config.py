@@ -115,3 +115,24 @@ def test_settings_in_two_places_are_refused(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[tool.amelia]\n")
     with pytest.raises(ConfigError, match="both amelia"):
         load_settings(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("tdd = " + "9" * 5000, "not valid TOML"),
+        ("tdd = " + "[" * 3000 + "]" * 3000, "amelia.toml: "),
+        ("#" * 1_000_001, "are not read"),
+    ],
+)
+def test_hostile_settings_are_refused_with_a_message(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "amelia.toml").write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        load_settings(tmp_path)
+    assert message in str(caught.value)
+
+
+def test_settings_that_are_no_text_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "amelia.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(ConfigError, match="not valid UTF-8"):
+        load_settings(tmp_path)

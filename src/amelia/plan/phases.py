@@ -32,7 +32,7 @@ def compute_phases(tasks: Sequence[Task], files: Edges) -> tuple[tuple[Phase, ..
     if any(task.phase is not None for task in tasks):
         labels, home = _label_phases(tasks)
         declared = _declared(tasks, home)
-        graph = _chain(declared, _side_by_side(tasks, home))
+        graph = _chain(declared, _side_by_side(tasks, home), _settled(tasks, home))
         graph = union(graph, admissible(graph, _between_phases(files, home)))
     else:
         home = level
@@ -79,25 +79,37 @@ def _side_by_side(tasks: Sequence[Task], home: Mapping[TaskId, int]) -> set[int]
     return set(home.values()) - {home[task.id] for task in tasks if not task.parallel}
 
 
-def _chain(declared: PhaseGraph, side_by_side: set[int]) -> dict[int, tuple[int, ...]]:
-    """Lets phases that declare nothing follow the phase, or the run of parallel phases, before them.
+def _chain(declared: PhaseGraph, side_by_side: set[int], settled: set[int]) -> dict[int, tuple[int, ...]]:
+    """Lets phases follow what stands before them, or the run of parallel phases before them.
 
-    "Before" is document order as far as declared needs allow, so that the chain never closes a cycle.
+    A settled phase waits for what it declares alone; any other waits for everything before it that nothing
+    waits for yet. "Before" is document order as far as declared needs allow, so no cycle is closed.
     """
-    graph: dict[int, tuple[int, ...]] = dict(declared)
-    frontier: tuple[int, ...] = ()
+    graph: dict[int, tuple[int, ...]] = {}
+    ends: dict[int, None] = {}  # phases that nothing waits for yet
     base: tuple[int, ...] = ()
-    run: list[int] = []
+    run = False
     for index in in_order(declared):
-        if index in side_by_side:
-            base = base if run else declared[index] or frontier
-            graph[index] = declared[index] or base
-            run.append(index)
-        else:
-            frontier = tuple(run) if run else frontier
-            graph[index] = declared[index] or frontier
-            frontier, run = (index,), []
-    return graph
+        in_run = index in side_by_side
+        base = base if in_run and run else tuple(ends)
+        needs = declared[index] if index in settled else tuple(dict.fromkeys((*declared[index], *base)))
+        graph[index] = needs
+        run = in_run
+        for need in needs:
+            ends.pop(need, None)
+        ends[index] = None
+    # phases on a cycle are reported; they keep what they declare
+    return {index: graph.get(index, declared[index]) for index in declared}
+
+
+def _settled(tasks: Sequence[Task], home: Mapping[TaskId, int]) -> set[int]:
+    """Finds the phases in which every task names a task of another phase, or follows one that does."""
+    loose = {
+        home[task.id]
+        for task in tasks
+        if not any(need in home for need in task.depends_on if need != task.id)
+    }
+    return set(home.values()) - loose
 
 
 def _cycle_error(cycle: Sequence[int], phases: Sequence[Phase]) -> Diagnostic:

@@ -132,11 +132,8 @@ def _needs_pairing(document: Document) -> bool:
 
 def _choose(outline: Outline, front: Mapping[str, Any]) -> Reading:
     """Asks the dialects in the order of trust and takes the first that finds enough."""
-    if (
-        scalar(front.get("status"))
-        and text_of(front, "name", "title")
-        and not front.keys().isdisjoint(_ONE_TASK)
-    ):
+    is_one_task = scalar(front.get("status")) and text_of(front, "name", "title")
+    if is_one_task and not front.keys().isdisjoint(_ONE_TASK) and not headings.worded(outline):
         return _single(outline, front)
     for position, (shape, least) in enumerate(_SHAPES):
         places = shape.find(outline)

@@ -181,11 +181,13 @@ def _phase_edges(
     of them; there, the first task of the later phase waits for all, and the others wait for it.
     """
     needs = _open_phases(phases)
-    ends = {phase.index: _ends(phase, graph) for phase in phases}
+    # What has to be waited for behind a phase; one whose tasks all declare needs passes on what was before.
+    last: dict[int, list[TaskId]] = {}
     edges: dict[TaskId, list[TaskId]] = {}
-    for index, waits in needs.items():
+    for index in in_order(needs):
         free = [task.id for task in _open(phases[index - 1].tasks) if not task.depends_on]
-        targets = [end for need in waits for end in ends[need]]
+        targets = list(dict.fromkeys(end for need in needs[index] for end in last[need]))
+        last[index] = [*([] if free else targets), *_ends(phases[index - 1], graph)]
         if not targets or not free:
             continue
         if len(free) * len(targets) <= _MOST_EDGES:

@@ -72,7 +72,16 @@ def test_without_labels_files_make_levels_too() -> None:
             "A/1 B/2 C/3:A", ["A", "B", "C"], [(), (1,), (1,)], id="declared needs replace the chain"
         ),
         pytest.param(
-            "A/1 B/2 C/3:A D/3 E/4", ["A", "B", "CD", "E"], [(), (1,), (1,), (3,)], id="of the whole phase"
+            "A/1 B/2 C/3:A D/4",
+            list("ABCD"),
+            [(), (1,), (1,), (2, 3)],
+            id="the next waits for all that is open",
+        ),
+        pytest.param(
+            "A/1 B/2 C/3:A D/3 E/4",
+            ["A", "B", "CD", "E"],
+            [(), (1,), (1, 2), (3,)],
+            id="if all tasks declare them",
         ),
         pytest.param("A/1:B B/1 C/2:A,C", ["BA", "C"], [(), (1,)], id="needs inside a phase order its tasks"),
         pytest.param(
@@ -91,8 +100,8 @@ def test_without_labels_files_make_levels_too() -> None:
         pytest.param(
             "A/1 B/2 C/3*:A D/4* E/5",
             list("ABCDE"),
-            [(), (1,), (1,), (1,), (3, 4)],
-            id="a run follows its first phase",
+            [(), (1,), (1,), (2,), (3, 4)],
+            id="what declares nothing in a run follows what stands before it",
         ),
         pytest.param("A/1* B/2* C/3*:B", list("ABC"), [(), (), (2,)], id="parallel phases may declare needs"),
         pytest.param(

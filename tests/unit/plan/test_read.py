@@ -507,3 +507,89 @@ class TestCorners:
     def test_milestones_have_the_text_below_their_heading_as_description(self) -> None:
         plan, _ = read("## Milestone 1: Core\n\nThe *base*.\n\n### Task 1: A\n")
         assert plan.descriptions == {"M1: Core": "The *base*."}
+
+    def test_restarted_numbers_keep_their_worded_references(self) -> None:
+        text = (
+            "## Phase 1\n### Task 1: A\n### Task 2: B\n- Depends on: Task 1\n### Task 3: C\n"
+            "## Phase 2\n### Task 1: D\n### Task 2: E\n- Depends on: Task 1, Task 3\n"
+        )
+        plan, _ = read(text)
+        assert [task.depends_on for task in plan.tasks] == [(), ("p1-1",), (), (), ("p2-1", "p1-3")]
+
+    def test_a_number_that_another_section_uses_again_is_no_restart(self) -> None:
+        assert ids("## Back\n### Task 1: a\n### Task 2: b\n## Front\n### Task 2: c\n### Task 3: d\n") == [
+            "1",
+            "2",
+            "2",
+            "3",
+        ]
+
+    def test_a_dependency_in_a_bullet_ends_with_the_bullet(self) -> None:
+        text = "## Order\n\n- Task 2 depends on Task 1\n- Task 3 depends on Task 2\n\n### Task 1: a\n### Task 2: b\n### Task 3: c\n"
+        plan, _ = read(text)
+        assert [task.depends_on for task in plan.tasks] == [(), ("Task 1",), ("Task 2",)]
+
+    def test_a_dependency_may_run_into_the_next_line(self) -> None:
+        plan, _ = read("### Task 1: a\nIt depends on\nTask 2 and nothing else.\n### Task 2: b\n")
+        assert plan.tasks[0].depends_on == ("Task 2",)
+
+    def test_an_unclosed_fence_hides_no_headings_with_other_ids(self) -> None:
+        text = "### T-01 — First\n\n```python\nx = 1\n\n### T-02 — Second\n\n### T-03 — Third\n"
+        assert ids(text) == ["T-01", "T-02", "T-03"]
+        assert codes(text) == ["unclosed-fence"]
+
+    def test_what_is_cancelled_is_not_to_be_done(self) -> None:
+        plan, _ = read(
+            "### Task 1: a\n- Status: cancelled\n### Task 2: b\n- Status: pending\n- State: done\n"
+        )
+        assert [task.status for task in plan.tasks] == [TaskStatus.SKIPPED, TaskStatus.COMPLETED]
+        head = "| ID | Task | Status |\n|---|---|---|\n"
+        assert ids(f"{head}| 1 | a | deferred |\n| 2 | b | open |\n| 3 | c | |\n") == ["2", "3"]
+
+    def test_the_first_value_of_a_field_counts(self) -> None:
+        plan, _ = read(
+            "### Task 1: a\n- Type: test\n- Type: impl\n- Milestone: M1\n- Milestone: M2\n- Phase: 1\n- Phase: 2\n"
+        )
+        assert (plan.tasks[0].type, plan.tasks[0].milestone, plan.tasks[0].phase) == ("test", "M1", "1")
+
+    def test_no_reason_is_no_waiver(self) -> None:
+        assert read("### Task 1: a\n- TDD waiver: none\n")[0].tasks[0].waiver is None
+
+    def test_headings_may_be_marked_as_parallel(self) -> None:
+        plan, _ = read("### Task 1: a\n### Task 2 [P]: b\n### Task 3: c [P]\n")
+        assert [(task.title, task.parallel) for task in plan.tasks] == [
+            ("a", False),
+            ("b", True),
+            ("c", True),
+        ]
+
+    def test_ticks_of_all_kinds_finish_a_task(self) -> None:
+        plan, _ = read("### Task 1: a\n- [✓] s\n- [√] t\n### Task 2: b\n- [~] s\n")
+        assert [task.status for task in plan.tasks] == [TaskStatus.COMPLETED, TaskStatus.PENDING]
+
+    def test_front_matter_of_one_task_does_not_hide_tasks(self) -> None:
+        assert ids("---\nname: X\nstatus: open\ndepends_on: []\n---\n### Task 1: a\n### Task 2: b\n") == [
+            "1",
+            "2",
+        ]
+
+    def test_boxes_whose_parent_stands_elsewhere_are_tasks_of_their_own(self) -> None:
+        plan, _ = read("- [ ] 1 A\n  text\n- [ ] 2 B\n- [ ] 1.1 C\n")
+        assert [(task.id, task.line, task.end_line) for task in plan.tasks] == [
+            ("1", 1, 2),
+            ("2", 3, 3),
+            ("1.1", 4, 4),
+        ]
+
+    def test_numbers_rank_stories(self) -> None:
+        stories = [{"title": "a", "priority": rank} for rank in (1, 2, 3, 9)]
+        assert [task.priority for task in read(json.dumps(stories))[0].tasks] == [
+            "critical",
+            "high",
+            "medium",
+            "low",
+        ]
+
+    def test_ids_hold_nothing_that_cannot_be_shown(self) -> None:
+        plan, _ = read(json.dumps([{"id": "a\u001b[2J b\ud800", "title": "x"}]))
+        assert plan.tasks[0].id == "a[2J-b"
