@@ -65,6 +65,16 @@ PATHOLOGICAL = {
     "100,000 nested items": lambda: "- " * 100_000,
     "100,000 open brackets": lambda: "[" * 100_000,
     "50,000 open fences": lambda: "```python\n### Task 1: a\n" * 50_000,
+    "50,000 letters as a file": lambda: "### Task 1: a\n- Files: " + "a" * 50_000,
+    "50,000 spaces in a dependency": lambda: "### Task 1: a\n- Depends on: 1" + " " * 50_000 + "x",
+    "50,000 dashes in a title": lambda: "### Task 1: a" + "-" * 50_000 + "b",
+    "50,000 parentheses in a box": lambda: "- [ ] T001 " + "(" * 50_000 + "\n- [ ] T002 b",
+    "15,000 tasks that need a phase of as many": lambda: (
+        "## Phase 1\n"
+        + "".join(f"### Task {n}: a\n" for n in range(15_000))
+        + "## Phase 2\n"
+        + "".join(f"### Task {n}: a\n- Depends on: Phase 1\n" for n in range(15_000, 30_000))
+    ),
     "80,000 empty fields": lambda: "### Task 1: a\n" + "  Criteria:\n" * 80_000,
     "100,000 XML tasks": lambda: "<task>\n" * 100_000,
     "chain of 30,000 tasks": lambda: "".join(

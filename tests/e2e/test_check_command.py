@@ -128,6 +128,17 @@ def test_json_is_one_object_with_the_promised_keys(plan: Path) -> None:
     )
 
 
+def test_a_task_names_its_milestone_by_id_also_when_it_is_split(tmp_path: Path) -> None:
+    files = ", ".join(
+        f"`{folder}/{name}.py`" for folder in ("models", "services", "views") for name in "abcd"
+    )
+    text = f"## Milestone 2: Core\n### Task 1: async cache\n- Create: {files}\n- Acceptance: works\n### Task 2: b\n"
+    data = as_json(amelia("check", "-", "--mode", "lifecycle", "--json", cwd=tmp_path, stdin=text.encode()))
+    assert [task["milestone"] for task in data["tasks"]] == ["M2", "M2"]
+    assert len(data["units"]) > 2
+    assert data["milestones"][0]["id"] == "M2"
+
+
 def test_the_hash_is_that_of_the_file(plan: Path) -> None:
     data = as_json(amelia("check", plan, "--json", cwd=plan.parent))
     assert data["hash"] == hashlib.sha256(plan.read_bytes()).hexdigest()

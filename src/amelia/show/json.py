@@ -10,6 +10,7 @@ from amelia.plan.compile import CompiledPlan
 def plan_json(compiled: CompiledPlan) -> str:
     """Writes a compiled plan as one JSON object, in ASCII, which every terminal and pipe can take."""
     plan = compiled.plan
+    milestone_of = _milestones(compiled)
     return json.dumps(
         {
             "format": plan.format,
@@ -18,7 +19,7 @@ def plan_json(compiled: CompiledPlan) -> str:
             "mode": compiled.mode,
             "mode_reason": compiled.mode_reason,
             "can_run": compiled.can_run,
-            "tasks": [_task(task) for task in plan.tasks],
+            "tasks": [_task(task, milestone_of.get(task.id)) for task in plan.tasks],
             "units": [_unit(unit) for unit in compiled.units],
             "milestones": [
                 {
@@ -44,7 +45,14 @@ def plan_json(compiled: CompiledPlan) -> str:
     )
 
 
-def _task(task: Task) -> dict[str, Any]:
+def _milestones(compiled: CompiledPlan) -> dict[str, str]:
+    """Returns the id of each task's milestone; that of a split task is the one its pieces are in."""
+    found: dict[str, str] = {task_id: each.id for each in compiled.milestones for task_id in each.task_ids}
+    pieces = ((unit.tasks[0], piece.id) for unit in compiled.units for piece in unit.pieces)
+    return found | {task_id: found[piece_id] for task_id, piece_id in pieces if piece_id in found}
+
+
+def _task(task: Task, milestone: str | None) -> dict[str, Any]:
     return {
         "id": task.id,
         "title": task.title,
@@ -55,7 +63,7 @@ def _task(task: Task) -> dict[str, Any]:
         "depends_on": task.depends_on,
         **_scope(task),
         "user_story": task.user_story,
-        "milestone": task.milestone,
+        "milestone": milestone,
         "priority": task.priority,
         "phase": task.phase,
         "parallel": task.parallel,

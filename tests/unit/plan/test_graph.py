@@ -139,7 +139,11 @@ def test_available_is_pending_with_everything_completed() -> None:
     [
         ({"files_to_create": ("a",)}, {"files_to_modify": ("b",)}, True),
         ({"files_to_create": ("a",)}, {"files_to_modify": ("./a",)}, False),
-        ({"test_files": ("a",)}, {"test_files": ("a",)}, False),
+        (
+            {"test_files": ("a",), "files_to_create": ("b",)},
+            {"test_files": ("a",), "files_to_create": ("c",)},
+            False,
+        ),
         ({}, {"files_to_modify": ("b",)}, False),
         ({"files_to_modify": ("b",)}, {}, False),
         ({"files_to_create": ("x/migrations/1.py",)}, {"files_to_create": ("y/migrations/2.py",)}, False),
