@@ -394,6 +394,11 @@ class TestData:
         assert note.code == "several-tags"
         assert "4 tasks" in note.message
 
+    def test_the_lines_are_those_of_the_tag_that_is_read(self) -> None:
+        data = {"a": {"tasks": [{"id": 9, "title": "Z"}]}, "master": {"tasks": self.TASKS}}
+        plan, _ = read(json.dumps(data, indent=1))
+        assert plan.tasks[0].line == json.dumps(data, indent=1).splitlines().index('  "tasks": [', 10) + 2
+
     def test_ralphs_prd_is_read(self) -> None:
         story = {"id": "US-001", "title": "A", "acceptanceCriteria": ["works"], "priority": 1, "passes": True}
         plan, _ = read(

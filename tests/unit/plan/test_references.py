@@ -150,3 +150,14 @@ def test_each_dependency_stands_once() -> None:
 def test_an_own_number_written_otherwise_is_still_oneself() -> None:
     task = Task(id=TaskId("T1"), title="", depends_on=(TaskId("Task 1"),))
     assert resolve_references([task]) == [("T1",)]
+
+
+def test_where_parts_are_huge_the_last_task_stands_for_its_part() -> None:
+    first = [Task(id=TaskId(f"A{n}"), title="a", phase="Phase 1") for n in range(1100)]
+    second = [
+        Task(id=TaskId(f"B{n}"), title="b", phase="Phase 2", depends_on=(TaskId("Phase 1"),))
+        for n in range(600)
+    ]
+    resolved = resolve_references([*first, *second])
+    assert len(resolved[1100]) == 1100
+    assert resolved[-1] == ("A1099",)
