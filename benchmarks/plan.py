@@ -65,6 +65,7 @@ PATHOLOGICAL = {
     "100,000 nested items": lambda: "- " * 100_000,
     "100,000 open brackets": lambda: "[" * 100_000,
     "50,000 open fences": lambda: "```python\n### Task 1: a\n" * 50_000,
+    "100,000 spaces in a heading": lambda: "### Task 1: a" + " " * 100_000 + "b",
     "50,000 letters as a file": lambda: "### Task 1: a\n- Files: " + "a" * 50_000,
     "50,000 spaces in a dependency": lambda: "### Task 1: a\n- Depends on: 1" + " " * 50_000 + "x",
     "50,000 dashes in a title": lambda: "### Task 1: a" + "-" * 50_000 + "b",

@@ -16,7 +16,7 @@ from amelia.plan.ranges import any_within
 from amelia.plan.reading import Place
 
 _BOX = re.compile(r"^\W{0,4}\[([ xX√✓✔✅~/!>-]?)\]\s")
-_PARALLEL = re.compile(r"\s*\[P\]")
+_PARALLEL = "[P]"
 _DROPPED = re.compile(
     r"^\W*~~|[\[(](?:deferred|removed|dropped|cancell?ed|superseded|obsolete|rejected|skipped)\b",
     re.IGNORECASE,
@@ -133,7 +133,7 @@ def _places(outline: Outline, entries: Iterable[Entry]) -> Sequence[Place]:
         text = entry.heading.text
         box = _BOX.match(text)
         done = (box[1] in TICKS) if box else (label.done if label else None)
-        title = _PARALLEL.sub("", label.title if label else clean_title(text))
+        title = (label.title if label else clean_title(text)).replace(_PARALLEL, "").strip()
         places.append(
             Place(
                 entry.line,
@@ -143,7 +143,7 @@ def _places(outline: Outline, entries: Iterable[Entry]) -> Sequence[Place]:
                 done=True if done is None and _is_finished(outline, entry) else done,
                 dropped=not done and (entry.line in deferred or _DROPPED.search(text) is not None),
                 separated=label is not None and label.separated,
-                parallel=_PARALLEL.search(text) is not None,
+                parallel=_PARALLEL in text,
             )
         )
     return places
