@@ -1,0 +1,1 @@
+"""Runs one agent in one workspace."""

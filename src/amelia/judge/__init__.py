@@ -1,0 +1,1 @@
+"""Is the attempt good? Executed checks first, then another agent."""

@@ -1,0 +1,1 @@
+"""Puts accepted work on the branch, one unit at a time."""

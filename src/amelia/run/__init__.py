@@ -1,0 +1,1 @@
+"""The imperative shell: records events, carries out commands, feeds the answers back."""

@@ -1,0 +1,1 @@
+"""The only code that starts processes, and the vocabulary of git."""
