@@ -1,0 +1,331 @@
+"""Starts other programs and owns them: every process below one is gone when its block ends.
+
+- A supervised program runs under `supervise`, which also ends it when Amelia itself is killed.
+- Ending takes a bounded time, also under cancellation. If the supervisor is gone or hangs, the tree is found
+  by the token that all its processes carry in their environment.
+- A process is known by its id *and* its start time; an id alone may belong to somebody else by now.
+- No program sees more of the caller's environment than the list below.
+"""
+
+import fcntl
+import json
+import os
+import re
+import secrets
+import signal
+import subprocess  # noqa: TID251 - this is where processes are started
+import sys
+import tempfile
+import time
+from collections.abc import AsyncGenerator, AsyncIterable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager, nullcontext, suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import IO, Self, cast
+
+import anyio
+import anyio.abc
+
+from amelia.model.errors import AmeliaError
+from amelia.system import supervise
+
+GRACE = timedelta(seconds=2)
+"""How long a program may take to end by itself once it was asked to."""
+
+OUTPUT_LIMIT = 50_000_000
+"""How many bytes of a command's output are kept."""
+
+PATIENCE = 5.0  # seconds beyond the grace for a supervisor to end a tree, or for a lock to become free
+CHUNK = 65_536
+PAUSE = 0.005
+
+ALLOWED = frozenset(
+    """
+    HOME LANG LANGUAGE LOGNAME PATH SHELL TERM TMPDIR TZ USER
+    SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE NODE_EXTRA_CA_CERTS
+    HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY http_proxy https_proxy no_proxy all_proxy
+    """.split()
+)
+ALLOWED_PREFIXES = ("LC_", "XDG_")
+SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """How a command ended; `exit_code` is None when its time was up, `truncated` when output was cut."""
+
+    exit_code: int | None
+    timed_out: bool
+    seconds: float
+    truncated: bool
+
+
+def looks_secret(name: str) -> bool:
+    """Tells whether a variable of this name is likely to hold a key."""
+    return SECRET_NAME.search(name) is not None
+
+
+def clean_environment(extra: Mapping[str, str]) -> dict[str, str]:
+    """Returns what another program may see of the caller's environment, with `extra` on top."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if (name in ALLOWED or name.startswith(ALLOWED_PREFIXES)) and not looks_secret(name)
+    }
+    if (active := os.environ.get("VIRTUAL_ENV")) and "PATH" in kept:
+        own = {str(Path(active) / folder) for folder in ("bin", "Scripts")}
+        kept["PATH"] = os.pathsep.join(
+            folder for folder in kept["PATH"].split(os.pathsep) if folder.rstrip("/") not in own
+        )
+    return {**kept, **extra}
+
+
+def process_start_time(pid: int) -> int | None:
+    """Returns when a process started, in the system's ticks; None if it does not live."""
+    process = supervise.read_process(pid)
+    return None if process is None or process.is_zombie else process.started
+
+
+def is_alive(pid: int, start_time: int) -> bool:
+    """Tells whether this very process still runs; a zombie does not."""
+    return process_start_time(pid) == start_time
+
+
+class Supervised:
+    """A program that runs under a supervisor."""
+
+    def __init__(self, process: anyio.abc.Process, control: int, token: str) -> None:
+        self._process = process
+        self._control = control
+        self._token = token
+
+    @property
+    def stdout(self) -> AsyncIterable[bytes]:
+        """What the program writes, in pieces as they come."""
+        assert self._process.stdout is not None
+        return self._process.stdout
+
+    async def wait(self) -> int:
+        """Waits for the end of the whole tree and returns the program's exit code, 128 + n after signal n."""
+        code = await self._process.wait()
+        return code if code >= 0 else 128 - code
+
+    def interrupt(self) -> None:
+        """Asks the program to stop what it is doing, as Ctrl-C does."""
+        self._tell(b"interrupt\n")
+
+    async def stop(self, grace: timedelta = GRACE) -> None:
+        """Ends the whole tree: asks the program, and kills what is left after the grace."""
+        seconds = grace.total_seconds()
+        self._tell(b"stop %f\n" % seconds)
+        with anyio.CancelScope(shield=True):
+            with anyio.move_on_after(seconds + PATIENCE):
+                await self._process.wait()
+            if self._process.returncode is None:
+                self._process.kill()
+            if await self._process.wait() < 0:
+                await _end_trees(self._token)
+
+    def _tell(self, word: bytes) -> None:
+        with suppress(OSError):  # the supervisor has gone, and with it the tree
+            os.write(self._control, word)
+
+
+@asynccontextmanager
+async def supervised(
+    argv: Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    stdin: bytes | None = None,
+    stderr: Path | None = None,
+    lock: Path | None = None,
+) -> AsyncGenerator[Supervised, None]:
+    """Runs a program for the length of a block; its whole tree ends with the block.
+
+    Without `stdin` the program reads an empty file; without `stderr` its messages come with its output.
+    """
+    token = secrets.token_hex(8)
+    reader, writer = os.pipe()
+    process = None
+    try:
+        # A cancellation between the start and the block would leave a process that nobody owns.
+        with anyio.CancelScope(shield=True), _given(stdin) as given, _errors(stderr) as errors:
+            process = await anyio.open_process(
+                _supervisor(argv, control=reader, lock=lock),
+                cwd=cwd,
+                env={**env, supervise.MARK: token},
+                stdin=given,
+                stderr=errors,
+                pass_fds=[reader],
+                start_new_session=True,
+            )
+        assert process is not None
+        running = Supervised(process, writer, token)
+        try:
+            yield running
+        finally:
+            await running.stop()
+    finally:
+        os.close(reader)
+        os.close(writer)
+        if process is not None:
+            with anyio.CancelScope(shield=True):
+                await process.aclose()
+
+
+async def run_supervised(
+    argv: Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    timeout: timedelta,  # noqa: ASYNC109 - a timeout is an outcome here, not an exception
+    output: Path,
+    lock: Path | None = None,
+) -> Finished:
+    """Runs a command to its end or its time, whichever comes first, with all its output in a file."""
+    started = time.monotonic()
+    exit_code = None
+    with _Sink(output) as sink, anyio.move_on_after(timeout.total_seconds()):
+        async with supervised(argv, cwd=cwd, env=env, lock=lock) as process:
+            async for chunk in process.stdout:
+                sink.write(chunk)
+            exit_code = await process.wait()
+    return Finished(exit_code, exit_code is None, time.monotonic() - started, sink.truncated)
+
+
+def spawn_detached(argv: Sequence[str], *, env: Mapping[str, str], log: Path) -> int:
+    """Starts a program that survives us, in a session of its own, and returns its process id."""
+    appending = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+    return os.posix_spawnp(
+        argv[0],
+        list(argv),
+        dict(env),
+        file_actions=[
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_OPEN, 1, str(log), appending, 0o600),
+            (os.POSIX_SPAWN_DUP2, 1, 2),
+        ],
+        setsid=True,
+        setsigdef=[signal.SIGPIPE],
+    )
+
+
+async def end_stale(lock: Path) -> None:
+    """Ends what a killed Amelia or a killed supervisor has left behind under this lock, and only that."""
+    with anyio.move_on_after(PATIENCE):
+        while _is_held(lock):  # noqa: ASYNC110 - a lock of another process gives no event
+            await anyio.sleep(PAUSE)
+    if (record := _read_record(lock)) and (left := await _end_trees(record.token, record.processes)):
+        raise AmeliaError(
+            f"{lock}: processes of an earlier run do not end: {', '.join(map(str, sorted(left)))}",
+            hint="they hang in the system itself, often on a network disk; free or reboot it, then resume",
+        )
+
+
+async def _end_trees(token: str, known: Iterable[tuple[int, int]] = ()) -> set[int]:
+    """Kills the known processes, those that carry the token, and all below them; returns what did not end."""
+    known = tuple(known)
+    found: set[int] = set()
+    with anyio.move_on_after(PATIENCE):
+        while True:
+            roots = {pid for pid, started in known if is_alive(pid, started)} | _carriers(token)
+            found = roots | supervise.descendants(roots)
+            if not found:
+                break
+            supervise.kill(found)
+            await anyio.sleep(PAUSE)
+    return found
+
+
+def _carriers(token: str) -> set[int]:
+    """Returns the living processes that have the token in their environment."""
+    mark = f"{supervise.MARK}={token}".encode()
+    found: set[int] = set()
+    for process in supervise.read_processes():
+        with suppress(OSError):  # gone, or not ours to look into
+            environment = Path(f"/proc/{process.pid}/environ").read_bytes()
+            if not process.is_zombie and mark in environment.split(b"\0"):
+                found.add(process.pid)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    """What a supervisor wrote into its lock file: the processes by id and start time, and their token."""
+
+    processes: tuple[tuple[int, int], ...]
+    token: str
+
+
+def _read_record(lock: Path) -> _Record | None:
+    """Returns the record, unless there is none or it tells of processes before the last boot."""
+    try:
+        record = cast("dict[str, str | int]", json.loads(lock.read_bytes()))
+        processes = (
+            (int(record["supervisor"]), int(record["supervisor_started"])),
+            (int(record["child"]), int(record["child_started"])),
+        )
+        is_of_today = record["boot"] == supervise.boot_id()
+        return _Record(processes, str(record["token"])) if is_of_today else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None  # nothing was started under it: the record is written before the program runs
+
+
+def _is_held(lock: Path) -> bool:
+    try:
+        with lock.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    return False
+
+
+def _supervisor(argv: Sequence[str], *, control: int, lock: Path | None) -> list[str]:
+    return [
+        sys.executable,
+        "-I",  # neither the caller's PYTHON… variables nor the current directory
+        "-S",  # no site-packages: a third of the time to start
+        str(Path(supervise.__file__)),
+        str(control),
+        str(GRACE.total_seconds()),
+        str(lock or ""),
+        *argv,
+    ]
+
+
+def _given(data: bytes | None) -> IO[bytes]:
+    """Returns a file with the bytes; unlike a pipe it needs nobody to fill it while the program runs."""
+    if data is None:
+        return Path(os.devnull).open("rb")
+    file = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+    file.write(data)
+    file.seek(0)
+    return file
+
+
+def _errors(path: Path | None) -> IO[bytes] | nullcontext[int]:
+    return nullcontext(subprocess.STDOUT) if path is None else path.open("wb")
+
+
+class _Sink:
+    """A file that takes any amount of output and keeps a bounded part of it."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("wb")
+        self._left = OUTPUT_LIMIT
+        self.truncated = False
+
+    def write(self, chunk: bytes) -> None:
+        self._file.write(chunk[: self._left])
+        self.truncated = self.truncated or len(chunk) > self._left
+        self._left -= min(len(chunk), self._left)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()

@@ -1,0 +1,273 @@
+"""Starts one program, and ends it together with everything it has started.
+
+A program of its own (`python -I -S supervise.py …`, standard library only) between Amelia and an agent,
+because an agent puts its tools into sessions of their own, where no signal to a process group reaches them.
+
+- On Linux it is the reaper of every orphan below it, so that no process can leave the tree; elsewhere it
+  ends the process group only.
+- It outlives nobody: the end of the control pipe (Amelia is gone, however it went) ends the tree.
+- Nothing runs before the lock file says which processes these are, so that whoever finds the file after a
+  `kill -9` of the supervisor itself can end them (`process.end_stale`). The lock is held as long as it lives.
+- It ends with the program's exit code, 128 + n after signal n; only when nothing below it is left.
+
+Imports are counted: this file is read anew for every process that is started.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import select
+import signal
+import sys
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+MARK = "AMELIA_SUPERVISED"
+"""The environment variable that all processes of one tree have in common; its value is the tree's token."""
+
+CANNOT_START = 127
+LOCK_IS_HELD = 125
+ASKS_TO_END = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+PR_SET_CHILD_SUBREAPER = 36
+PAUSE = 0.002
+
+
+class Process(NamedTuple):
+    """One line of the process table."""
+
+    pid: int
+    parent: int
+    started: int
+    is_zombie: bool
+
+
+def read_process(pid: int) -> Process | None:
+    """Returns what the system knows of a process; None if there is none, or no `/proc` to ask."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123 - pathlib costs more than the rest of us
+            text = file.read()
+    except OSError:
+        return None
+    # The name stands in parentheses and may hold any byte; what follows the last one is plain.
+    fields = text[text.rindex(b")") + 2 :].split()
+    return Process(pid, int(fields[1]), int(fields[19]), fields[0] in (b"Z", b"X"))
+
+
+def read_processes() -> Iterator[Process]:
+    """Returns all processes there are."""
+    try:
+        names = os.listdir("/proc")  # noqa: PTH208 - see above
+    except OSError:
+        names = []
+    for name in names:
+        if name.isdigit() and (process := read_process(int(name))) is not None:
+            yield process
+
+
+def descendants(roots: Iterable[int]) -> set[int]:
+    """Returns the living processes below the given ones."""
+    children: dict[int, list[Process]] = {}
+    for process in read_processes():
+        children.setdefault(process.parent, []).append(process)
+    found: set[int] = set()
+    waiting = list(roots)
+    while waiting:
+        for process in children.get(waiting.pop(), ()):
+            if process.pid not in found and not process.is_zombie:
+                found.add(process.pid)
+                waiting.append(process.pid)
+    return found
+
+
+def kill(pids: Iterable[int], number: int = signal.SIGKILL) -> None:
+    """Sends a signal to processes that may have gone already."""
+    for pid in pids:
+        try:
+            os.kill(pid, number)
+        except OSError:
+            continue
+
+
+def boot_id() -> str:
+    """Returns what tells this run of the machine from the next, in which process ids begin anew."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:  # noqa: PTH123 - see above
+            return file.read().strip()
+    except OSError:
+        return ""
+
+
+def become_reaper() -> None:
+    """Makes every orphan below this process its child."""
+    if sys.platform == "linux":
+        import ctypes  # noqa: PLC0415 - needed on Linux only
+
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def take_lock(path: str) -> int | None:
+    """Returns the open lock file, or None if another process holds it."""
+    lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return None
+    return lock
+
+
+def write_record(lock: int, child: int) -> None:
+    """Tells in the lock file which processes these are."""
+    own, other = read_process(os.getpid()), read_process(child)
+    record = (
+        f'{{"supervisor": {os.getpid()}, "supervisor_started": {own.started if own else 0}, '
+        f'"child": {child}, "child_started": {other.started if other else 0}, '
+        f'"token": "{os.environ[MARK]}", "boot": "{boot_id()}"}}\n'
+    )
+    os.ftruncate(lock, 0)
+    os.pwrite(lock, record.encode(), 0)
+
+
+def start(argv: list[str], gate: tuple[int, int]) -> int:
+    """Forks a child that becomes the program once a byte comes through the gate."""
+    child = os.fork()
+    if child:
+        return child
+    try:
+        os.close(gate[1])  # else the child would hold its own gate open after our death
+        os.setsid()
+        # Python ignores these two for itself; a program expects the system's default.
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+        if os.read(gate[0], 1):
+            os.execvp(argv[0], argv)  # noqa: S606 - an argument list, no shell
+    except OSError as error:
+        os.write(2, f"cannot start {argv[0]!r}: {error.strerror}\n".encode(errors="replace"))
+    finally:
+        os._exit(CANNOT_START)
+
+
+class Watch:
+    """Waits for the end of one child, or for the wish to end it."""
+
+    def __init__(self, child: int, control: int, grace: float) -> None:
+        self.child = child
+        self.grace = grace
+        self.deadline: float | None = None
+        self.status: int | None = None
+        self.control = control
+        self.wake = signal_pipe()
+        self.poll = select.poll()
+        self.poll.register(control, select.POLLIN)
+        self.poll.register(self.wake, select.POLLIN)
+
+    def until_the_end(self) -> int:
+        """Returns the child's wait status; after a deadline the child is killed for it."""
+        self.reap()
+        while self.status is None:
+            left = None if self.deadline is None else self.deadline - time.monotonic()
+            if left is not None and left <= 0:
+                kill([self.child])
+            for source, _ in self.poll.poll(None if left is None else max(left * 1000, 10)):
+                self.hear(source)
+            self.reap()
+        return self.status
+
+    def hear(self, source: int) -> None:
+        """Takes in what woke us: a signal, a word from Amelia, or its end."""
+        said = os.read(source, 4096)
+        if source == self.wake:
+            if any(number in ASKS_TO_END for number in said):
+                self.end_within(self.grace)
+            return
+        if not said:
+            self.poll.unregister(source)
+            self.end_within(self.grace)
+        for word in said.split(b"\n"):
+            if word == b"interrupt":
+                kill([self.child], signal.SIGINT)
+            elif word.startswith(b"stop "):
+                self.end_within(float(word[5:]))
+
+    def end_within(self, grace: float) -> None:
+        """Asks the child to end, and sets or shortens its time for that."""
+        deadline = time.monotonic() + grace
+        if self.deadline is None:
+            kill([self.child], signal.SIGTERM)
+            self.deadline = deadline
+        self.deadline = min(self.deadline, deadline)
+
+    def reap(self) -> None:
+        """Takes the status of every child that has ended, orphans included."""
+        for pid, status in ended_children():
+            if pid == self.child:
+                self.status = status
+
+
+def note(number: int, frame: object) -> None:
+    """Does nothing: a signal with a handler is written to the pipe."""
+
+
+def signal_pipe() -> int:
+    """Returns a file descriptor from which the numbers of arriving signals can be read."""
+    reader, writer = os.pipe()
+    os.set_blocking(reader, False)
+    os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    for number in (signal.SIGCHLD, *ASKS_TO_END):
+        signal.signal(number, note)
+    return reader
+
+
+def ended_children() -> Iterator[tuple[int, int]]:
+    """Returns id and wait status of the children that have ended."""
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        if not pid:
+            return
+        yield pid, status
+
+
+def end_all(child: int) -> None:
+    """Kills whatever is left below this process, again and again, until nothing is."""
+    if sys.platform != "linux":
+        kill([-child])  # its process group: all that can be known without `/proc`
+    while True:
+        kill(descendants([os.getpid()]))
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            return
+        time.sleep(PAUSE)
+
+
+def main(arguments: list[str]) -> int:
+    """Supervises one program: `CONTROL-FD GRACE-SECONDS LOCK-OR-EMPTY PROGRAM [ARGUMENT …]`."""
+    control, grace, path, *argv = arguments
+    os.set_inheritable(int(control), False)  # noqa: FBT003 - that is its signature
+    become_reaper()
+    lock = take_lock(path) if path else None
+    if path and lock is None:
+        sys.stderr.write(f"{path}: another process still works under this lock\n")
+        return LOCK_IS_HELD
+    gate = os.pipe()
+    child = start(argv, gate)
+    watch = Watch(child, int(control), float(grace))
+    if lock is not None:
+        write_record(lock, child)
+    os.write(gate[1], b"!")
+    status = watch.until_the_end()
+    end_all(child)
+    code = os.waitstatus_to_exitcode(status)
+    return code if code >= 0 else 128 - code
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
