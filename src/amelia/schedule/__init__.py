@@ -1,1 +1,1 @@
-"""The run as a machine without input or output: what happened becomes state, state becomes what to do next."""
+"""The run as a machine without input or output: events become state, state becomes what to do next."""

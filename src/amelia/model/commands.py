@@ -1,0 +1,115 @@
+"""What the machine wants done: wishes in the imperative, carried out by the shell."""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from amelia.model.agents import SessionId
+from amelia.model.events import Event, Step, Work
+from amelia.model.findings import Finding
+from amelia.model.git import CommitId
+from amelia.model.plan import TaskId, UnitId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expected:
+    """What is to be seen when a unit's tests run, by the order of tests and implementations in the plan.
+
+    `red_tasks` write tests that a later unit implements; the tests in `must_be_green` were written for this
+    unit to implement; those in `may_be_red` wait for somebody else.
+    """
+
+    red_tasks: tuple[TaskId, ...] = ()
+    must_be_green: tuple[str, ...] = ()
+    may_be_red: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a step belongs: the unit and its attempt, the lane it runs in, and the base it started from."""
+
+    unit: UnitId
+    lane: int
+    attempt: int
+    base: CommitId
+
+
+@dataclass(frozen=True, slots=True)
+class StartTurn:
+    """Put `start` into the lane's workspace and let the developer take its turn on the unit."""
+
+    at: Place
+    start: CommitId
+    session: SessionId | None
+    feedback: str
+    is_again: bool
+    step = Step.DRIVE
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyWork:
+    """Check the tree by running it."""
+
+    at: Place
+    work: Work
+    expected: Expected
+    step = Step.VERIFY
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewWork:
+    """Let another agent read the work; later rounds see what changed since `reviewed`."""
+
+    at: Place
+    work: Work
+    reviewed: CommitId | None
+    open_findings: tuple[Finding, ...]
+    step = Step.REVIEW
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluateFindings:
+    """Have every finding ruled."""
+
+    at: Place
+    work: Work
+    findings: tuple[Finding, ...]
+    step = Step.EVALUATE
+
+
+@dataclass(frozen=True, slots=True)
+class LandWork:
+    """Put the work on the tip of the branch, verified there if the tip is not its base."""
+
+    at: Place
+    work: Work
+    tip: CommitId
+    expected: Expected
+    step = Step.LAND
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """Wait until a moment, and then go on with the attempt."""
+
+    at: Place
+    until: str
+    step = Step.REST
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyBranch:
+    """Verify the whole branch."""
+
+    tip: CommitId
+    base: CommitId
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Nothing is to be done but to write down what was decided."""
+
+    event: Event
+
+
+StepCommand: TypeAlias = StartTurn | VerifyWork | ReviewWork | EvaluateFindings | LandWork | Rest
+Command: TypeAlias = StepCommand | VerifyBranch | Record

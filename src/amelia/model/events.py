@@ -1,0 +1,334 @@
+"""What happened in a run: facts in the past tense, never changed once written.
+
+The journal holds these and nothing else. Their meaning never changes: a new fact is a new class, a changed
+one a new version with an upcast in `record.codec`. Texts in them are bounded by whoever makes them.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NewType, TypeAlias
+
+from amelia.model.agents import Ending, SessionId
+from amelia.model.evidence import Problem
+from amelia.model.findings import Finding, Ruling
+from amelia.model.git import CommitId, TreeId
+from amelia.model.outcome import Cause, Outcome, Reason
+from amelia.model.plan import Milestone, Mode, TaskId, Unit, UnitId
+from amelia.model.policy import Policy
+
+RunId = NewType("RunId", str)
+
+
+class Step(StrEnum):
+    """One arrow of a unit's way, carried out by the shell."""
+
+    DRIVE = "drive"
+    VERIFY = "verify"
+    REVIEW = "review"
+    EVALUATE = "evaluate"
+    LAND = "land"
+    REST = "rest"
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What an attempt left behind: the snapshot, whose parent is the unit's base, and its tree."""
+
+    commit: CommitId
+    tree: TreeId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStarted:
+    """A run of a plan on a repository began; everything that decides its course stands here."""
+
+    run: RunId
+    plan_hash: str
+    plan_path: str
+    goal: str
+    mode: Mode
+    policy: Policy
+    base: CommitId
+    units: tuple[Unit, ...]
+    milestones: tuple[Milestone, ...] = ()
+    footprints: dict[str, tuple[str, ...]]
+    drivers: dict[str, str]
+    test_command: tuple[str, ...] | None
+    repository: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunResumed:
+    """A coordinator took the run over; what was under way before is not any more."""
+
+    process: int
+
+
+@dataclass(frozen=True, slots=True)
+class PauseRequested:
+    """A person or a signal asked the run to stop after the steps under way."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunPaused:
+    """The run stopped where it was, to go on when it is resumed."""
+
+
+@dataclass(frozen=True, slots=True)
+class CancelRequested:
+    """A person cancelled the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class AbortRequested:
+    """A person gave the run up."""
+
+    unit: UnitId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunFinished:
+    """Nothing of the run is under way: it is over, or waits for a person."""
+
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class UnitStarted:
+    """A unit got a lane, and the commit its work starts from."""
+
+    unit: UnitId
+    lane: int
+    base: CommitId
+
+
+@dataclass(frozen=True, slots=True)
+class SubtaskStarted:
+    """A task of a phase was handed to the session that carries out the phase."""
+
+    unit: UnitId
+    task: TaskId
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class SubtaskCompleted:
+    """The agent reports a task of a phase as done; whether it is, verification says."""
+
+    unit: UnitId
+    task: TaskId
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class SubtaskFailed:
+    """A task of a phase was not done by this attempt."""
+
+    unit: UnitId
+    task: TaskId
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class StepStarted:
+    """A step is about to be carried out."""
+
+    unit: UnitId
+    attempt: int
+    step: Step
+    session: SessionId | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptEnded:
+    """The developer's turn is over, and what it left is kept."""
+
+    unit: UnitId
+    attempt: int
+    ending: Ending
+    work: Work
+    summary: str = ""
+    refused: str | None = None
+    session: SessionId | None = None
+    until: str | None = None
+    tokens: int | None = None
+    cost: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptVerified:
+    """The checks ran on a clean checkout of the attempt's tree."""
+
+    unit: UnitId
+    attempt: int
+    passed: bool
+    problems: tuple[Problem, ...] = ()
+    notes: tuple[str, ...] = ()
+    feedback: str = ""
+    red: tuple[str, ...] = ()
+    results: str = ""
+    receipt: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptReviewed:
+    """The reviewer answered."""
+
+    unit: UnitId
+    attempt: int
+    approved: bool
+    findings: tuple[Finding, ...] = ()
+    tokens: int | None = None
+    cost: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewFailed:
+    """The reviewer gave no valid answer; that is never an approval."""
+
+    unit: UnitId
+    attempt: int
+    detail: str
+    until: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindingsEvaluated:
+    """Every open finding was ruled exactly once."""
+
+    unit: UnitId
+    attempt: int
+    rulings: tuple[Ruling, ...]
+    tokens: int | None = None
+    cost: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RestEnded:
+    """The time a unit had to wait for has come."""
+
+    unit: UnitId
+
+
+@dataclass(frozen=True, slots=True)
+class UnitRetried:
+    """A unit gets another attempt: why, on which base, from which tree, and in which session."""
+
+    unit: UnitId
+    attempt: int
+    cause: Cause
+    base: CommitId
+    start: CommitId
+    session: SessionId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LandingRefused:
+    """The work does not fit, or does not pass, on top of what landed meanwhile."""
+
+    unit: UnitId
+    attempt: int
+    cause: Cause
+    feedback: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnitLanded:
+    """The unit is one commit on the branch of the run."""
+
+    unit: UnitId
+    attempt: int
+    commit: CommitId
+
+
+@dataclass(frozen=True, slots=True)
+class UnitParked:
+    """The unit waits for a person."""
+
+    unit: UnitId
+    reason: Reason
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class StepBroke:
+    """A step could not be carried out for a reason that no attempt of an agent can mend."""
+
+    unit: UnitId
+    step: Step
+    detail: str
+    reason: Reason = Reason.BROKEN
+
+
+@dataclass(frozen=True, slots=True)
+class UnitReset:
+    """A person lets a parked unit try again, with all its attempts."""
+
+    unit: UnitId
+
+
+@dataclass(frozen=True, slots=True)
+class UnitSkipped:
+    """A person takes a unit out; with consent, what depends on it runs all the same."""
+
+    unit: UnitId
+    satisfies: bool
+
+
+@dataclass(frozen=True, slots=True)
+class UnitFixed:
+    """A person did a parked unit's work by hand."""
+
+    unit: UnitId
+    work: Work
+
+
+@dataclass(frozen=True, slots=True)
+class BranchCheckStarted:
+    """All units are done, and the whole branch is about to be verified."""
+
+    tip: CommitId
+
+
+@dataclass(frozen=True, slots=True)
+class BranchVerified:
+    """The whole branch was verified."""
+
+    passed: bool
+    feedback: str = ""
+    receipt: str | None = None
+
+
+UnitEvent: TypeAlias = (
+    UnitStarted
+    | SubtaskStarted
+    | SubtaskCompleted
+    | SubtaskFailed
+    | StepStarted
+    | AttemptEnded
+    | AttemptVerified
+    | AttemptReviewed
+    | ReviewFailed
+    | FindingsEvaluated
+    | RestEnded
+    | UnitRetried
+    | LandingRefused
+    | UnitLanded
+    | UnitParked
+    | StepBroke
+    | UnitReset
+    | UnitSkipped
+    | UnitFixed
+)
+RunEvent: TypeAlias = (
+    RunStarted
+    | RunResumed
+    | PauseRequested
+    | RunPaused
+    | CancelRequested
+    | AbortRequested
+    | RunFinished
+    | BranchCheckStarted
+    | BranchVerified
+)
+Event: TypeAlias = UnitEvent | RunEvent

@@ -1,0 +1,54 @@
+"""A mode as a policy: how often a unit is tried, in which session and workspace, and what a failure stops.
+
+Every value is a setting; the table holds the defaults. No other code asks which mode a run has in order to
+decide what to do.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from amelia.model.plan import Mode
+
+
+class RetrySession(StrEnum):
+    """Which session a unit's next attempt is made in."""
+
+    SAME = "same"
+    FRESH = "fresh"
+
+
+class OnFailure(StrEnum):
+    """What a parked unit means for the others: nothing new starts, or what is independent goes on."""
+
+    HALT = "halt"
+    CONTINUE = "continue"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """How a run treats its units."""
+
+    attempts: int
+    retry_session: RetrySession
+    keeps_workspace: bool
+    on_failure: OnFailure
+    parallel_workers: int = 1
+    review_tries: int = 2
+    conflict_retries: int = 1
+
+
+POLICIES: Mapping[Mode, Policy] = {
+    Mode.SINGLE: Policy(
+        attempts=5, retry_session=RetrySession.SAME, keeps_workspace=True, on_failure=OnFailure.HALT
+    ),
+    Mode.TASKS: Policy(
+        attempts=5, retry_session=RetrySession.SAME, keeps_workspace=True, on_failure=OnFailure.HALT
+    ),
+    Mode.PHASED: Policy(
+        attempts=2, retry_session=RetrySession.FRESH, keeps_workspace=False, on_failure=OnFailure.HALT
+    ),
+    Mode.LIFECYCLE: Policy(
+        attempts=3, retry_session=RetrySession.FRESH, keeps_workspace=False, on_failure=OnFailure.CONTINUE
+    ),
+}

@@ -1,0 +1,217 @@
+"""Where a run and its units stand: a union of stages, each holding only what is true in it.
+
+State is `fold(evolve, events)` and nothing else; it grows with the number of units, not with what they say.
+A stage that `is_busy` has a step under way; one that is not waits for `decide` to start it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+from amelia.model.agents import SessionId
+from amelia.model.events import RunStarted, Step, Work
+from amelia.model.findings import Finding, FindingId, Ruling
+from amelia.model.git import CommitId
+from amelia.model.outcome import Cause, Outcome, Reason
+from amelia.model.plan import UnitId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Track:
+    """What a unit carries along from attempt to attempt.
+
+    `attempt` counts the developer's turns for ever; `spent` counts them against the limit, which a person
+    can reset. `seen` are the fingerprints of rounds that failed, `ruled` the findings that were ruled out,
+    `findings` those that are open, and `reviewed` is the snapshot the last review saw.
+    """
+
+    lane: int
+    base: CommitId
+    attempt: int = 1
+    spent: int = 0
+    refusals: int = 0
+    seen: tuple[str, ...] = ()
+    ruled: tuple[FindingId, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    reviewed: CommitId | None = None
+    by_person: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Not under way: what it needs has not landed, or no lane is free.
+
+    A unit that a person set going again remembers its attempts, and the stage it goes on with if there is
+    one; otherwise it starts anew, with the feedback of its last attempt.
+    """
+
+    attempts: int = 0
+    feedback: str = ""
+    then: "Active | None" = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Driving:
+    """The developer's turn; the workspace starts from `start`, in `session` or in a fresh one."""
+
+    track: Track
+    start: CommitId
+    session: SessionId | None = None
+    feedback: str = ""
+    is_again: bool = False
+    is_busy: bool = False
+    step = Step.DRIVE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verifying:
+    """The attempt's tree is checked by running it."""
+
+    track: Track
+    work: Work
+    session: SessionId | None
+    is_busy: bool = False
+    step = Step.VERIFY
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reviewing:
+    """Another agent reads the attempt; `results` stands for what verification saw."""
+
+    track: Track
+    work: Work
+    session: SessionId | None
+    results: str
+    red: tuple[str, ...] = ()
+    tries: int = 0
+    is_busy: bool = False
+    step = Step.REVIEW
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluating:
+    """The findings of a rejection are ruled."""
+
+    track: Track
+    work: Work
+    session: SessionId | None
+    results: str
+    red: tuple[str, ...] = ()
+    is_busy: bool = False
+    step = Step.EVALUATE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Landing:
+    """Accepted, and in the queue for the branch."""
+
+    track: Track
+    work: Work
+    red: tuple[str, ...] = ()
+    is_busy: bool = False
+    step = Step.LAND
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resting:
+    """An agent's limit is waited out; then the stage goes on, under the same attempt."""
+
+    track: Track
+    until: str
+    then: "Driving | Reviewing"
+    is_busy: bool = False
+    step = Step.REST
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failing:
+    """An attempt was not good enough; the policy decides whether there is another."""
+
+    track: Track
+    work: Work | None
+    session: SessionId | None
+    cause: Cause
+    feedback: str
+    fingerprint: str | None = None
+
+
+Active: TypeAlias = Driving | Verifying | Reviewing | Evaluating | Landing | Resting
+Stage: TypeAlias = Active | Failing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parked:
+    """Waits for a person. What broke on the way stays as it was (`stage`), to go on from there."""
+
+    track: Track
+    reason: Reason
+    detail: str
+    work: Work | None = None
+    feedback: str = ""
+    stage: Active | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Landed:
+    """One commit on the branch of the run."""
+
+    commit: CommitId
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Taken out by a person; `satisfies` says whether its dependants run all the same."""
+
+    satisfies: bool
+
+
+UnitState: TypeAlias = Waiting | Stage | Parked | Landed | Skipped
+
+
+class Wish(StrEnum):
+    """What a person or a signal asked of the whole run."""
+
+    PAUSE = "pause"
+    CANCEL = "cancel"
+    ABORT = "abort"
+
+
+class Branch(StrEnum):
+    """Whether the whole branch was verified."""
+
+    UNVERIFIED = "unverified"
+    CHECKING = "checking"
+    GREEN = "green"
+    RED = "red"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunState:
+    """Where a run stands.
+
+    `implementers` names, for every unit that writes tests for others, the units that implement them.
+    `open` holds the units that are under way, failing or parked, `queue` the accepted ones in the order in
+    which they were accepted, `red` the tests that a landed unit wrote for an implementation to come,
+    `rulings` the findings that were rejected or deferred, for the report.
+    """
+
+    facts: RunStarted
+    implementers: Mapping[UnitId, frozenset[UnitId]]
+    units: Mapping[UnitId, UnitState]
+    open: tuple[UnitId, ...] = ()
+    tip: CommitId
+    queue: tuple[UnitId, ...] = ()
+    red: Mapping[UnitId, tuple[str, ...]]
+    rulings: tuple[tuple[UnitId, Finding, Ruling], ...] = ()
+    wish: Wish | None = None
+    is_paused: bool = False
+    branch: Branch = Branch.UNVERIFIED
+    branch_feedback: str = ""
+    outcome: Outcome | None = None
+
+    def __repr__(self) -> str:
+        kinds = [type(state).__name__.lower() for state in self.units.values()]
+        counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
+        return f"<Run {self.facts.run} {self.outcome or 'going'} | {counts}>"

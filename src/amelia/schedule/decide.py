@@ -1,0 +1,148 @@
+"""What is to be done now, given where a run stands; a pure question.
+
+Asked whenever anything changed. What it answers changes the state by being recorded (a step that starts is
+an event), so that it never answers the same twice. If it answers nothing, a step is under way, the run is
+paused, or it has an outcome: never stuck.
+"""
+
+from collections.abc import Iterator
+from typing import assert_never
+
+from amelia.model import commands as cmd
+from amelia.model import events as ev
+from amelia.model.outcome import Outcome, Reason, Result
+from amelia.model.plan import Mode, Unit, UnitId
+from amelia.model.policy import OnFailure
+from amelia.model.state import (
+    Active,
+    Branch,
+    Driving,
+    Evaluating,
+    Failing,
+    Landed,
+    Landing,
+    Parked,
+    Resting,
+    Reviewing,
+    RunState,
+    Skipped,
+    Verifying,
+    Wish,
+)
+from amelia.schedule.pick import startable
+from amelia.schedule.red import expected
+from amelia.schedule.retry import after_failure
+
+
+def decide(run: RunState) -> list[cmd.Command]:
+    """Returns what is to be done now."""
+    if is_over(run):
+        return []
+    if run.wish in {Wish.CANCEL, Wish.ABORT}:
+        result = Result.CANCELLED if run.wish is Wish.CANCEL else Result.ABORTED
+        return [cmd.Record(ev.RunFinished(Outcome(result)))]
+    commands = list(_verdicts(run))
+    if run.wish is None and not is_halting(run):
+        commands += _next_steps(run)
+        commands += (cmd.Record(ev.UnitStarted(unit.id, lane, run.tip)) for unit, lane in startable(run))
+    return commands or ([] if is_busy(run) else [_closing(run)])
+
+
+def is_over(run: RunState) -> bool:
+    """Says whether nothing will happen by itself any more: the run has an outcome, or is paused."""
+    return run.outcome is not None or run.is_paused
+
+
+def is_busy(run: RunState) -> bool:
+    """Says whether a step is under way."""
+    states = (run.units[unit] for unit in run.open)
+    return run.branch is Branch.CHECKING or any(isinstance(s, Active) and s.is_busy for s in states)
+
+
+def is_halting(run: RunState) -> bool:
+    """Says whether a parked unit keeps everything else from going on."""
+    return run.facts.policy.on_failure is OnFailure.HALT and bool(_parked(run))
+
+
+def opening(run: RunState, command: cmd.StepCommand | cmd.VerifyBranch) -> tuple[ev.Event, ...]:
+    """Returns what is written down before a command is carried out."""
+    if isinstance(command, cmd.VerifyBranch):
+        return (ev.BranchCheckStarted(command.tip),)
+    started = ev.StepStarted(command.at.unit, command.at.attempt, command.step)
+    if not isinstance(command, cmd.StartTurn) or command.is_again or run.facts.mode is not Mode.PHASED:
+        return (started,)
+    unit = _unit(run, command.at.unit)
+    return (started, *(ev.SubtaskStarted(unit.id, task, command.at.attempt) for task in unit.tasks))
+
+
+def _verdicts(run: RunState) -> Iterator[cmd.Command]:
+    """Yields what the policy says about attempts that were not good enough, also while a run halts."""
+    policy = run.facts.policy
+    for unit in run.open:
+        state = run.units[unit]
+        if isinstance(state, Failing):
+            yield cmd.Record(after_failure(unit, state, policy=policy, tip=run.tip))
+        elif isinstance(state, Reviewing) and not state.is_busy and state.tries >= policy.review_tries:
+            detail = f"No valid answer came from the reviewer in {state.tries} tries."
+            yield cmd.Record(ev.UnitParked(unit, Reason.REVIEW_UNAVAILABLE, detail))
+
+
+def _next_steps(run: RunState) -> Iterator[cmd.Command]:
+    """Yields the next step of every unit that has none under way; one unit lands at a time, in turn."""
+    for unit in run.open:
+        state = run.units[unit]
+        if not isinstance(state, Active) or state.is_busy:
+            continue
+        if isinstance(state, Landing) and unit != run.queue[0]:
+            continue
+        if isinstance(state, Reviewing) and state.tries >= run.facts.policy.review_tries:
+            continue
+        yield _step(run, _unit(run, unit), state)
+
+
+def _step(run: RunState, unit: Unit, state: Active) -> cmd.Command:
+    track = state.track
+    at = cmd.Place(unit.id, lane=track.lane, attempt=track.attempt, base=track.base)
+    match state:
+        case Driving(start=start, session=session, feedback=feedback, is_again=is_again):
+            return cmd.StartTurn(at, start=start, session=session, feedback=feedback, is_again=is_again)
+        case Verifying(work=work):
+            return cmd.VerifyWork(at, work=work, expected=expected(run, unit))
+        case Reviewing(work=work):
+            return cmd.ReviewWork(at, work=work, reviewed=track.reviewed, open_findings=track.findings)
+        case Evaluating(work=work):
+            return cmd.EvaluateFindings(at, work=work, findings=track.findings)
+        case Landing(work=work):
+            return cmd.LandWork(at, work=work, tip=run.tip, expected=expected(run, unit))
+        case Resting(until=until):
+            return cmd.Rest(at, until)
+        case _:
+            assert_never(state)
+
+
+def _closing(run: RunState) -> cmd.Command:
+    """Returns how a run ends, or stops, for which there is nothing to do and nothing under way."""
+    if run.wish is Wish.PAUSE:
+        return cmd.Record(ev.RunPaused())
+    if parked := _parked(run):
+        return cmd.Record(ev.RunFinished(_stopped(run, parked[0].reason)))
+    if not all(isinstance(state, Landed | Skipped) for state in run.units.values()):
+        return cmd.Record(ev.RunFinished(Outcome(Result.NEEDS_HUMAN, Reason.BLOCKED)))
+    if run.branch is Branch.UNVERIFIED:
+        return cmd.VerifyBranch(run.tip, run.facts.base)
+    if run.branch is Branch.RED:
+        return cmd.Record(ev.RunFinished(Outcome(Result.HALTED, Reason.BRANCH_RED)))
+    return cmd.Record(ev.RunFinished(Outcome(Result.COMPLETED)))
+
+
+def _stopped(run: RunState, reason: Reason) -> Outcome:
+    halts = run.facts.policy.on_failure is OnFailure.HALT and reason is not Reason.QUESTION
+    return Outcome(Result.HALTED if halts else Result.NEEDS_HUMAN, reason)
+
+
+def _parked(run: RunState) -> list[Parked]:
+    return [state for unit in run.open if isinstance(state := run.units[unit], Parked)]
+
+
+def _unit(run: RunState, wanted: UnitId) -> Unit:
+    return next(unit for unit in run.facts.units if unit.id == wanted)

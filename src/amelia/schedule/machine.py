@@ -1,0 +1,121 @@
+"""Facts fold into state.
+
+`evolve` is the whole truth about where a run stands: pure, total over the events, and strict about order. An
+event that does not fit the stage of its unit is a mistake of ours and raises; it is never made to fit.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import reduce
+
+from amelia.model import events as ev
+from amelia.model.errors import InternalError
+from amelia.model.findings import Disposition, Finding, Ruling
+from amelia.model.plan import UnitId
+from amelia.model.state import (
+    Active,
+    Branch,
+    Evaluating,
+    Failing,
+    Landing,
+    Parked,
+    RunState,
+    UnitState,
+    Waiting,
+    Wish,
+)
+from amelia.schedule.red import closed_by, implementers
+from amelia.schedule.stages import interrupted, unit_after
+
+
+def begin(facts: ev.RunStarted) -> RunState:
+    """Returns the state of a run that has just started."""
+    units: dict[UnitId, UnitState] = {unit.id: Waiting() for unit in facts.units}
+    return RunState(facts=facts, implementers=implementers(facts.units), units=units, tip=facts.base, red={})
+
+
+def fold(events: Iterable[ev.Event]) -> RunState:
+    """Returns the state that a journal tells of."""
+    iterator = iter(events)
+    first = next(iterator, None)
+    if not isinstance(first, ev.RunStarted):
+        raise InternalError(f"a journal starts with RunStarted, not with {type(first).__name__}")
+    return reduce(evolve, iterator, begin(first))
+
+
+def evolve(run: RunState, event: ev.Event) -> RunState:  # noqa: C901, PLR0911, PLR0912 - a line per event
+    """Returns the state after an event."""
+    match event:
+        case ev.RunStarted():
+            raise InternalError("a run starts once")
+        case ev.RunResumed():
+            return _resumed(run)
+        case ev.PauseRequested():
+            return replace(run, wish=run.wish or Wish.PAUSE)
+        case ev.CancelRequested():
+            return replace(run, wish=Wish.CANCEL)
+        case ev.AbortRequested():
+            return replace(run, wish=Wish.ABORT)
+        case ev.RunPaused():
+            return replace(run, is_paused=True)
+        case ev.RunFinished(outcome):
+            return replace(run, outcome=outcome)
+        case ev.BranchCheckStarted():
+            return replace(run, branch=Branch.CHECKING)
+        case ev.BranchVerified(passed, feedback):
+            return replace(run, branch=Branch.GREEN if passed else Branch.RED, branch_feedback=feedback)
+        case ev.UnitReset() | ev.UnitSkipped() | ev.UnitFixed():
+            return replace(_with_unit(run, event), outcome=None, branch=Branch.UNVERIFIED)
+        case ev.UnitLanded():
+            return _landed(run, event)
+        case ev.FindingsEvaluated():
+            return replace(_with_unit(run, event), rulings=(*run.rulings, *_ruled_out(run, event)))
+        case _:
+            return _with_unit(run, event)
+
+
+def _resumed(run: RunState) -> RunState:
+    """Takes back what was under way, and what a person cannot have wanted to last: a pause, a halt."""
+    units = {**run.units, **{unit: interrupted(run.units[unit]) for unit in run.open}}
+    still = tuple(unit for unit in run.open if not isinstance(units[unit], Waiting))
+    branch = Branch.GREEN if run.branch is Branch.GREEN else Branch.UNVERIFIED
+    return replace(run, units=units, open=still, branch=branch, wish=None, is_paused=False, outcome=None)
+
+
+def _with_unit(run: RunState, event: ev.UnitEvent) -> RunState:
+    state = unit_after(run.units[event.unit], event)
+    return replace(
+        run,
+        units={**run.units, event.unit: state},
+        open=_with(run.open, event.unit, belongs=isinstance(state, Active | Failing | Parked)),
+        queue=_with(run.queue, event.unit, belongs=isinstance(state, Landing)),
+    )
+
+
+def _with(units: tuple[UnitId, ...], unit: UnitId, *, belongs: bool) -> tuple[UnitId, ...]:
+    """Returns units with one among them that belongs there, and without it if it does not."""
+    if belongs == (unit in units):
+        return units
+    return (*units, unit) if belongs else tuple(other for other in units if other != unit)
+
+
+def _landed(run: RunState, event: ev.UnitLanded) -> RunState:
+    """Moves the tip; the tests the unit wrote for others are red from now on, those it implemented are not."""
+    before = run.units[event.unit]
+    closed = closed_by(run, event.unit)
+    red = {unit: tests for unit, tests in run.red.items() if unit not in closed}
+    if isinstance(before, Landing) and before.red:
+        red[event.unit] = before.red
+    return replace(_with_unit(run, event), tip=event.commit, red=red, branch=Branch.UNVERIFIED)
+
+
+def _ruled_out(run: RunState, event: ev.FindingsEvaluated) -> list[tuple[UnitId, Finding, Ruling]]:
+    state = run.units[event.unit]
+    if not isinstance(state, Evaluating):
+        return []
+    found = {finding.id: finding for finding in state.track.findings}
+    return [
+        (event.unit, found[ruling.finding], ruling)
+        for ruling in event.rulings
+        if ruling.disposition in {Disposition.REJECT, Disposition.DEFER} and ruling.finding in found
+    ]

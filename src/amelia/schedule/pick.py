@@ -1,0 +1,72 @@
+"""Which units may start now, the most urgent first.
+
+A unit may start when all it needs has landed, or was skipped with consent. Beside others it may run only if
+it declares files and shares none with them; what may touch anything runs alone.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+
+from amelia.model.plan import Priority, Unit, UnitId
+from amelia.model.state import Active, Failing, Landed, RunState, Skipped, Waiting
+
+_URGENCY = {priority: number for number, priority in enumerate(Priority)}
+
+
+def startable(run: RunState) -> Iterator[tuple[Unit, int]]:
+    """Yields the units to start now, each with its lane, as many as there is room for."""
+    held = {
+        unit: state.track.lane for unit in run.open if isinstance(state := run.units[unit], Active | Failing)
+    }
+    free = [lane for lane in range(1, run.facts.policy.parallel_workers + 1) if lane not in held.values()]
+    if not free:
+        return
+    active = list(held)
+    for unit in _by_urgency(run):
+        if may_run_beside(run, unit.id, active):
+            active.append(unit.id)
+            yield unit, free.pop(0)
+            if not free:
+                return
+
+
+def may_run_beside(run: RunState, unit: UnitId, others: Collection[UnitId]) -> bool:
+    """Says whether a unit shares nothing with others that are under way."""
+    if not others:
+        return True
+    mine = run.facts.footprints.get(unit, ())
+    theirs = [run.facts.footprints.get(other, ()) for other in others]
+    return bool(mine) and all(files and set(mine).isdisjoint(files) for files in theirs)
+
+
+def blockers(run: RunState, unit: Unit) -> tuple[UnitId, ...]:
+    """Returns what a unit still waits for."""
+    return tuple(need for need in unit.depends_on if not _is_satisfied(run, need))
+
+
+def _is_satisfied(run: RunState, unit: UnitId) -> bool:
+    match run.units.get(unit):
+        case Landed() | Skipped(satisfies=True) | None:
+            return True
+        case _:
+            return False
+
+
+def _by_urgency(run: RunState) -> Sequence[Unit]:
+    """Returns the units that are ready by priority, then milestone, then their place in the plan."""
+    ready = [
+        unit
+        for unit in run.facts.units
+        if isinstance(run.units[unit.id], Waiting) and not blockers(run, unit)
+    ]
+    if len(ready) < 2:  # noqa: PLR2004 - one unit needs no order
+        return ready
+    milestones = {
+        task: number for number, stone in enumerate(run.facts.milestones) for task in stone.task_ids
+    }
+    last = len(run.facts.milestones)
+
+    def rank(unit: Unit) -> tuple[int, int]:
+        urgency = min((_URGENCY[piece.priority] for piece in unit.pieces), default=last)
+        return urgency, min((milestones.get(piece.id, last) for piece in unit.pieces), default=last)
+
+    return sorted(ready, key=rank)

@@ -1,0 +1,235 @@
+"""The way of one unit: which stage follows from a stage and an event.
+
+    Waiting ─▶ Driving ─▶ Verifying ─▶ Reviewing ─▶ Evaluating ─▶ Landing ─▶ Landed
+                  ▲          │             │            │            │
+                  │          ▼             ▼            ▼            ▼
+                  └─────── Failing ─▶ Parked ─▶ (a person) ─▶ Waiting or Skipped
+
+Resting stands between a stage and itself. What does not fit raises.
+"""
+
+from dataclasses import replace
+
+from amelia.model import events as ev
+from amelia.model.agents import Ending, SessionId
+from amelia.model.errors import InternalError
+from amelia.model.evidence import ProblemCode
+from amelia.model.findings import Disposition, Finding, Weight
+from amelia.model.git import CommitId
+from amelia.model.outcome import Cause
+from amelia.model.state import (
+    Driving,
+    Evaluating,
+    Failing,
+    Landed,
+    Landing,
+    Parked,
+    Resting,
+    Reviewing,
+    Skipped,
+    Track,
+    UnitState,
+    Verifying,
+    Waiting,
+)
+
+# A session that ended in any other way is not continued.
+_CONTINUABLE = frozenset({Ending.OK, Ending.FAILED})
+_RULED_OUT = frozenset({Disposition.REJECT, Disposition.DEFER})
+
+
+def unit_after(state: UnitState, event: ev.UnitEvent) -> UnitState:  # noqa: C901, PLR0911 - a line per event
+    """Returns where a unit stands after an event about it."""
+    match event, state:
+        case ev.SubtaskStarted() | ev.SubtaskCompleted() | ev.SubtaskFailed(), _:
+            return state
+        case ev.StepStarted(
+            step=step
+        ), Driving() | Verifying() | Reviewing() | Evaluating() | Landing() | Resting():
+            if step is state.step and not state.is_busy:
+                return replace(state, is_busy=True)
+        case ev.AttemptEnded(), Driving(is_busy=True):
+            return _after_turn(state, event)
+        case ev.AttemptVerified(), Verifying(is_busy=True):
+            return _after_verification(state, event)
+        case ev.AttemptReviewed(), Reviewing(is_busy=True):
+            return _after_review(state, event)
+        case ev.ReviewFailed(), Reviewing(is_busy=True):
+            return _after_failed_review(state, event)
+        case ev.FindingsEvaluated(), Evaluating(is_busy=True):
+            return _after_evaluation(state, event)
+        case ev.RestEnded(), Resting(is_busy=True):
+            return state.then
+        case ev.LandingRefused(_, _, cause, feedback), Landing(is_busy=True):
+            track = replace(state.track, refusals=state.track.refusals + 1)
+            return Failing(track=track, work=state.work, session=None, cause=cause, feedback=feedback)
+        case ev.UnitLanded(_, attempt, commit), Landing(is_busy=True):
+            return Landed(commit, attempt)
+        case _:
+            return _after_decision(state, event)
+    raise _misfit(state, event)
+
+
+def _after_decision(state: UnitState, event: ev.UnitEvent) -> UnitState:
+    """Handles what the policy or a person decided, and what broke."""
+    match event, state:
+        case ev.UnitStarted(_, lane, base), Waiting():
+            return _started(state, lane, base)
+        case ev.UnitRetried(), Failing():
+            track = replace(state.track, attempt=event.attempt, base=event.base)
+            return Driving(track=track, start=event.start, session=event.session, feedback=state.feedback)
+        case ev.UnitParked(_, reason, detail), Failing():
+            return Parked(
+                track=state.track, reason=reason, detail=detail, work=state.work, feedback=state.feedback
+            )
+        case ev.UnitParked(_, reason, detail), Reviewing():
+            again = replace(state, tries=0)
+            return Parked(track=state.track, reason=reason, detail=detail, work=state.work, stage=again)
+        case ev.StepBroke(
+            reason=reason, detail=detail
+        ), Driving() | Verifying() | Reviewing() | Evaluating() | Landing() | Resting():
+            work = None if isinstance(state, Driving | Resting) else state.work
+            return Parked(track=state.track, reason=reason, detail=detail, work=work, stage=at_rest(state))
+        case ev.UnitReset(), Parked():
+            return _unparked(state)
+        case ev.UnitFixed(_, work), Parked():
+            track = replace(state.track, by_person=True)
+            return Waiting(state.track.attempt, then=Verifying(track=track, work=work, session=None))
+        case ev.UnitSkipped(_, satisfies), Parked() | Waiting():
+            return Skipped(satisfies)
+        case _:
+            raise _misfit(state, event)
+
+
+def interrupted(state: UnitState) -> UnitState:
+    """Returns where a unit stands when somebody else takes the run over: what broke may go on."""
+    match state:
+        case Driving() | Verifying() | Reviewing() | Evaluating() | Landing() | Resting():
+            return at_rest(state)
+        case Parked(stage=stage) if stage is not None:
+            return _unparked(state)
+        case _:
+            return state
+
+
+def at_rest(
+    state: Driving | Verifying | Reviewing | Evaluating | Landing | Resting,
+) -> Driving | Verifying | Reviewing | Evaluating | Landing | Resting:
+    """Returns a stage with nothing under way: a turn that was cut off is made again, in a fresh session."""
+    if isinstance(state, Driving) and state.is_busy:
+        return replace(state, is_busy=False, is_again=True, session=None)
+    return replace(state, is_busy=False)
+
+
+def _started(state: Waiting, lane: int, base: CommitId) -> UnitState:
+    if state.then is not None:
+        return replace(state.then, track=replace(state.then.track, lane=lane))
+    track = Track(lane=lane, base=base, attempt=state.attempts + 1)
+    return Driving(track=track, start=base, feedback=state.feedback)
+
+
+def _unparked(state: Parked) -> Waiting:
+    return Waiting(state.track.attempt, feedback=state.feedback, then=state.stage)
+
+
+def _after_turn(state: Driving, event: ev.AttemptEnded) -> UnitState:
+    session = event.session if event.ending in _CONTINUABLE else None
+    if event.ending is Ending.LIMITED:
+        again = replace(state, is_busy=False, is_again=True, session=None)
+        return Resting(track=state.track, until=event.until or "", then=again)
+    if event.ending is not Ending.OK:
+        return _failing(state.track, event.work, session, cause=Cause.AGENT_FAILED, feedback=event.summary)
+    if event.refused is not None:
+        seen = f"{event.work.tree}:{event.refused}"
+        return _failing(
+            state.track, event.work, session, cause=Cause.CHECKS_FAILED, feedback=event.refused, seen=seen
+        )
+    return Verifying(track=state.track, work=event.work, session=session)
+
+
+def _after_verification(state: Verifying, event: ev.AttemptVerified) -> UnitState:
+    if event.passed and state.track.by_person:
+        return Landing(track=state.track, work=state.work, red=event.red)
+    if event.passed:
+        return Reviewing(
+            track=state.track, work=state.work, session=state.session, results=event.results, red=event.red
+        )
+    cause = Cause.CHECKS_FAILED
+    if any(problem.code is ProblemCode.NO_CHANGES for problem in event.problems):
+        cause = Cause.NO_CHANGES
+    if state.track.by_person:
+        cause = Cause.FIX_REFUSED
+    return _failing(
+        state.track,
+        state.work,
+        state.session,
+        cause=cause,
+        feedback=event.feedback,
+        seen=f"{state.work.tree}:{event.results}",
+    )
+
+
+def _after_review(state: Reviewing, event: ev.AttemptReviewed) -> UnitState:
+    """Accepts an approval that nothing blocks, and a rejection of which everything was ruled out before."""
+    findings = tuple(found for found in event.findings if found.id not in state.track.ruled)
+    is_blocked = any(found.weight is Weight.BLOCKING for found in findings)
+    track = replace(state.track, findings=findings, reviewed=state.work.commit)
+    if (event.approved and not is_blocked) or (event.findings and not findings):
+        return Landing(track=track, work=state.work, red=state.red)
+    return Evaluating(
+        track=track, work=state.work, session=state.session, results=state.results, red=state.red
+    )
+
+
+def _after_failed_review(state: Reviewing, event: ev.ReviewFailed) -> UnitState:
+    if event.until is not None:
+        return Resting(track=state.track, until=event.until, then=replace(state, is_busy=False))
+    return replace(state, is_busy=False, tries=state.tries + 1)
+
+
+def _after_evaluation(state: Evaluating, event: ev.FindingsEvaluated) -> UnitState:
+    """Goes on by the rulings; a finding without a valid one is to be implemented."""
+    ruled = {ruling.finding: ruling.disposition for ruling in event.rulings}
+    out = tuple(found.id for found in state.track.findings if ruled.get(found.id) in _RULED_OUT)
+    left = tuple(found for found in state.track.findings if found.id not in out)
+    track = replace(state.track, findings=left, ruled=(*state.track.ruled, *out))
+    if not left:
+        return Landing(track=track, work=state.work, red=state.red)
+    questions = tuple(found for found in left if ruled.get(found.id) is Disposition.CLARIFY)
+    if questions:
+        return Failing(
+            track=track,
+            work=state.work,
+            session=state.session,
+            cause=Cause.QUESTION,
+            feedback=_bullets(questions),
+        )
+    ids = ",".join(sorted(found.id for found in left))
+    seen = f"{state.work.tree}:{state.results}:{ids}"
+    return _failing(
+        track, state.work, state.session, cause=Cause.REJECTED, feedback=_bullets(left), seen=seen
+    )
+
+
+def _failing(
+    track: Track,
+    work: ev.Work,
+    session: SessionId | None,
+    *,
+    cause: Cause,
+    feedback: str,
+    seen: str | None = None,
+) -> Failing:
+    """Counts the attempt against the limit, once, now that its result is known."""
+    counted = replace(track, spent=track.spent + 1)
+    return Failing(
+        track=counted, work=work, session=session, cause=cause, feedback=feedback, fingerprint=seen
+    )
+
+
+def _bullets(findings: tuple[Finding, ...]) -> str:
+    return "\n".join(f"- {finding}" for finding in findings)
+
+
+def _misfit(state: UnitState, event: ev.UnitEvent) -> InternalError:
+    return InternalError(f"{type(event).__name__} does not fit a unit that is {type(state).__name__}")
