@@ -1,0 +1,183 @@
+"""Runs git, always the same way: fixed environment, fixed settings, no terminal, no shell, a time limit.
+
+- Nothing of the caller's `GIT_*` variables reaches git, so a command looks only where it was told to.
+- Output goes to files, not pipes: whatever a filter or a hook leaves running cannot block us.
+- No command here ever waits for a person, collects garbage, or runs a hook unless that is its purpose.
+- The functions are synchronous, keep no state and may be called from any thread.
+"""
+
+import os
+import re
+import signal
+import subprocess  # noqa: TID251 - this is the place for it
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO
+
+from amelia.model.errors import ConfigError, GitError
+
+OLDEST: tuple[int, int] = (2, 38)  # `merge-tree --write-tree`
+PATIENCE = timedelta(minutes=10)
+_LONGEST_MESSAGE = 4000
+
+_KEPT = (
+    *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ", "SYSTEMROOT"),
+    *("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR"),
+    *("SSH_AUTH_SOCK", "GPG_TTY", "GNUPGHOME", "DISPLAY", "WAYLAND_DISPLAY"),  # to sign commits
+)
+_FIXED = {
+    "LC_ALL": "C",  # messages are recognised, and read by people who search for them
+    "GIT_TERMINAL_PROMPT": "0",  # nobody is there to answer
+    "GIT_EDITOR": ":",
+    "GIT_OPTIONAL_LOCKS": "0",  # looking at the user's repository must not write its index
+    "GIT_NO_REPLACE_OBJECTS": "1",  # replacements do not travel into the store, so they may not be seen here
+}
+_SETTINGS = (
+    "gc.auto=0",  # what nobody refers to yet must stay
+    "maintenance.auto=false",
+    "core.quotePath=false",
+    "color.ui=false",
+    "core.fsmonitor=false",  # a daemon or a command for each look at the files
+    "core.untrackedCache=false",
+    "core.splitIndex=false",  # an index is one file, so that it can be copied
+    "core.sparseCheckout=false",  # tests need the whole tree
+    "index.sparse=false",
+    "core.trustctime=true",  # an agent can set a file's times, but not this one
+    "core.checkStat=default",
+    "core.ignoreStat=false",
+    "core.safecrlf=false",  # line endings are no reason to refuse a snapshot
+    "submodule.recurse=false",  # submodules are populated by `workspace.submodules`
+    "protocol.version=2",
+)
+_NO_HOOKS = "core.hooksPath=/dev/null"
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """Where a git command looks: a git directory, and the files and the index that go with it."""
+
+    git_dir: Path
+    work_tree: Path | None = None
+    index: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a git command said; without an exit code it did not end in time."""
+
+    code: int | None
+    out: bytes
+    err: str
+
+    @property
+    def text(self) -> str:
+        """Returns the output as text without the last line's end."""
+        return os.fsdecode(self.out).removesuffix("\n")
+
+    @property
+    def fields(self) -> list[str]:
+        """Returns the parts of output that was separated by NUL."""
+        return os.fsdecode(self.out).split("\0")[:-1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """How a command is run apart from its arguments; `limit` is how many bytes of output are wanted."""
+
+    stdin: bytes = b""
+    environment: Mapping[str, str] | None = None
+    accept: Collection[int] | None = (0,)
+    patience: timedelta = PATIENCE
+    limit: int = -1
+    with_hooks: bool = False
+
+
+_PLAIN = Call()
+
+
+def run_git(where: Repository | Path, *arguments: str, call: Call = _PLAIN) -> Answer:
+    """Runs one git command in a repository, or in the one that git finds from a directory.
+
+    An exit code that the call does not accept is a `GitError`; with `accept=None` everything is an answer.
+    """
+    settings = _SETTINGS if call.with_hooks else (*_SETTINGS, _NO_HOOKS)
+    argv = ["git", "--no-pager", *(part for setting in settings for part in ("-c", setting)), *arguments]
+    directory = where if isinstance(where, Path) else where.work_tree or where.git_dir
+    environment = {**_environment(where), **(call.environment or {})}
+    answer = _run(argv, directory, environment=environment, call=call)
+    if call.accept is not None and answer.code not in call.accept:
+        raise _failure(arguments[0], directory, answer=answer)
+    return answer
+
+
+def check_git() -> tuple[int, int]:
+    """Returns the version of git, and refuses none or one that is too old."""
+    hint = f"install git {OLDEST[0]}.{OLDEST[1]} or newer and make sure that it is on PATH"
+    try:
+        found = run_git(Path("/"), "version").text
+    except GitError as problem:
+        raise ConfigError(f"git cannot be run: {problem}", hint=hint) from problem
+    match = re.match(r"git version (\d{1,4})\.(\d{1,4})", found)
+    version: tuple[int, int] = (int(match[1]), int(match[2])) if match else (0, 0)
+    if version < OLDEST:
+        raise ConfigError(f"{found[:80]} is too old", hint=hint)
+    return version
+
+
+def _environment(where: Repository | Path) -> dict[str, str]:
+    environment = {name: os.environ[name] for name in _KEPT if name in os.environ} | _FIXED
+    if isinstance(where, Repository):
+        environment["GIT_DIR"] = str(where.git_dir)
+        if where.work_tree is not None:
+            environment["GIT_WORK_TREE"] = str(where.work_tree)
+        if where.index is not None:
+            environment["GIT_INDEX_FILE"] = str(where.index)
+    return environment
+
+
+def _run(argv: Sequence[str], directory: Path, *, environment: Mapping[str, str], call: Call) -> Answer:
+    with TemporaryFile() as given, TemporaryFile() as out, TemporaryFile() as err:
+        given.write(call.stdin)
+        given.seek(0)
+        try:
+            process = subprocess.Popen(  # noqa: S603 - an argument list, no shell
+                argv,
+                cwd=directory,
+                env=environment,
+                stdin=given,
+                stdout=out,
+                stderr=err,
+                start_new_session=True,  # no terminal to ask on, and one group to end
+            )
+        except OSError as problem:
+            raise GitError(f"git could not be started in {directory}: {problem.strerror}") from problem
+        code = _wait(process, call.patience)
+        return Answer(code, _read(out, call.limit), os.fsdecode(_read(err, -1)))
+
+
+def _wait(process: subprocess.Popen[bytes], patience: timedelta) -> int | None:
+    try:
+        return process.wait(patience.total_seconds())
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        if process.returncode is None:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def _read(file: IO[bytes], limit: int) -> bytes:
+    file.seek(0)
+    return file.read(limit)
+
+
+def _failure(verb: str, directory: Path, *, answer: Answer) -> GitError:
+    if answer.code is None:
+        return GitError(f"git {verb} did not end in time in {directory}")
+    said = (answer.err.strip() or answer.text.strip())[:_LONGEST_MESSAGE]
+    return GitError(f"git {verb} failed in {directory} with exit code {answer.code}: {said}")

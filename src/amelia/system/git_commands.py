@@ -1,0 +1,249 @@
+"""The vocabulary of git: one typed function for each command, plumbing wherever there is some.
+
+Output is read in its NUL-separated form only, and flags that the user's configuration could change are given.
+"""
+
+import os
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from pathlib import Path
+
+from amelia.model.errors import GitError
+from amelia.model.git import CommitId, Conflict, Merged, Merging, Stamp, TreeId, Treeish
+from amelia.system.git import Answer, Call, Repository, run_git
+from amelia.system.git_places import ConfigEntry
+
+_ANY = Call(accept=None)
+_YES_OR_NO = Call(accept=(0, 1))
+_DIFF = (
+    *("diff-tree", "-r", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color"),
+    # Attributes of submodules and the order of files are not for the author of the change to decide.
+    *("--ignore-submodules=none", "-O/dev/null"),
+)
+
+
+def rev_parse(where: Repository | Path, *questions: str) -> Answer:
+    """Asks about a repository itself; hooks are part of what is asked for."""
+    return run_git(where, "rev-parse", *questions, call=Call(accept=None, with_hooks=True))
+
+
+def find_commit(where: Repository, revision: str) -> CommitId | None:
+    """Returns the commit that a revision names, if it names one."""
+    name = f"{revision}^{{commit}}"
+    answer = run_git(where, "rev-parse", "--verify", "--quiet", "--end-of-options", name, call=_ANY)
+    return CommitId(answer.text) if answer.code == 0 else None
+
+
+def tree_of(where: Repository, treeish: Treeish) -> TreeId:
+    """Returns the tree of a commit."""
+    return TreeId(run_git(where, "rev-parse", "--verify", f"{treeish}^{{tree}}").text)
+
+
+def head_branch(where: Repository) -> str | None:
+    """Returns the branch that is checked out, or nothing when HEAD is detached."""
+    answer = run_git(where, "symbolic-ref", "--quiet", "--short", "HEAD", call=_YES_OR_NO)
+    return answer.text if answer.code == 0 else None
+
+
+def list_config(where: Repository) -> tuple[ConfigEntry, ...]:
+    """Returns every value that holds in a repository, in git's order, includes expanded."""
+    fields = run_git(where, "config", "--list", "--show-scope", "--includes", "-z").fields
+    entries: list[ConfigEntry] = []
+    for scope, pair in zip(fields[::2], fields[1::2], strict=True):
+        key, separator, value = pair.partition("\n")
+        entries.append(ConfigEntry(scope, key, value if separator else None))
+    return tuple(entries)
+
+
+def blob_config(where: Repository, blob: str) -> tuple[tuple[str, str], ...]:
+    """Returns keys and values of a stored configuration file; nothing if it is missing or broken."""
+    answer = run_git(where, "config", "--blob", blob, "--list", "-z", call=_ANY)
+    pairs = (field.partition("\n") for field in answer.fields) if answer.code == 0 else ()
+    return tuple((key, value) for key, _, value in pairs)
+
+
+def init_bare(git_dir: Path, *, object_format: str) -> None:
+    """Makes an empty bare repository without any template."""
+    flags = ("--bare", "--quiet", "--template=", f"--object-format={object_format}")
+    run_git(git_dir.parent, "init", *flags, str(git_dir))
+
+
+def read_tree(where: Repository, tree: Treeish) -> Answer:
+    """Makes the tracked files of a worktree those of a tree, whatever they were."""
+    return run_git(where, "read-tree", "--reset", "-u", tree, call=_ANY)
+
+
+def clean(where: Repository) -> Answer:
+    """Removes untracked files, nested repositories too, but not what is ignored; says what was removed."""
+    return run_git(where, "clean", "-ffd", call=_ANY)
+
+
+def add_all(where: Repository) -> Answer:
+    """Takes every file that is not ignored into the index, as far as possible."""
+    return run_git(where, "add", "--all", "--ignore-errors", call=_ANY)
+
+
+def untracked(where: Repository, *more: str) -> list[str]:
+    """Returns the files that are neither tracked nor ignored, and with `more` flags others beside them."""
+    return run_git(where, "ls-files", "-z", "--others", "--exclude-standard", *more).fields
+
+
+def staged_paths(where: Repository) -> list[str]:
+    """Returns the paths whose entry in the index is not that of HEAD."""
+    flags = ("--cached", "--name-only", "-z", "--no-renames", "--ignore-submodules=none")
+    return run_git(where, "diff-index", *flags, "HEAD").fields
+
+
+def new_gitlinks(where: Repository, base: Treeish) -> list[str]:
+    """Returns the paths that are submodules in the index but not in the base."""
+    flags = ("--cached", "--raw", "-z", "--no-renames", "--ignore-submodules=none")
+    fields = run_git(where, "diff-index", *flags, base).fields
+    records = zip(fields[::2], fields[1::2], strict=True)
+    return [path for raw, path in records if raw.split()[1] == "160000" and raw.split()[0] != ":160000"]
+
+
+def gitlinks(where: Repository) -> dict[str, CommitId]:
+    """Returns the submodules in the index with the commits they are at."""
+    entries = (field.partition("\t") for field in run_git(where, "ls-files", "--stage", "-z").fields)
+    return {path: CommitId(entry.split()[1]) for entry, _, path in entries if entry.startswith("160000")}
+
+
+def forget(where: Repository, paths: Iterable[str]) -> None:
+    """Takes paths out of the index and leaves the files."""
+    names = os.fsencode("".join(f"{path}\0" for path in paths))
+    run_git(where, "update-index", "--force-remove", "-z", "--stdin", call=Call(stdin=names))
+
+
+def has_changes(where: Repository) -> bool:
+    """Says whether a repository holds anything that its HEAD does not."""
+    return bool(run_git(where, "status", "--porcelain", "--ignore-submodules=all").out)
+
+
+def write_tree(where: Repository) -> TreeId:
+    """Stores the index as a tree."""
+    return TreeId(run_git(where, "write-tree").text)
+
+
+def empty_tree(where: Repository) -> TreeId:
+    """Stores the tree without files."""
+    return TreeId(run_git(where, "mktree").text)
+
+
+def commit_tree(
+    where: Repository,
+    tree: TreeId,
+    *,
+    parents: Iterable[CommitId],
+    message: str,
+    stamp: Stamp,
+    is_signed: bool = False,
+) -> CommitId:
+    """Stores a commit; the same arguments give the same commit, unless it is signed."""
+    flags = [part for parent in parents for part in ("-p", parent)]
+    call = Call(stdin=os.fsencode(message), environment=_signature(stamp))
+    return CommitId(
+        run_git(where, "commit-tree", *(["-S"] if is_signed else []), *flags, tree, call=call).text
+    )
+
+
+def run_hook(where: Repository, hook: str, *arguments: str, patience: timedelta) -> Answer:
+    """Runs a hook of the repository in the worktree."""
+    call = Call(
+        accept=None,
+        patience=patience,
+        with_hooks=True,
+        environment={"GIT_INDEX_FILE": str(where.git_dir / "index")},
+    )
+    return run_git(where, "hook", "run", "--ignore-missing", hook, "--", *arguments, call=call)
+
+
+def raw_changes(where: Repository, base: Treeish, tree: Treeish) -> list[str]:
+    """Returns the fields of git's raw difference, followed by those of the numbers of lines."""
+    return run_git(where, *_DIFF, "-z", "--raw", "--numstat", base, tree).fields
+
+
+def diff_text(where: Repository, base: Treeish, tree: Treeish, *, limit: int) -> bytes:
+    """Returns the beginning of the difference as a patch."""
+    flags = ("-p", "-U3", "--inter-hunk-context=0", "--src-prefix=a/", "--dst-prefix=b/", "--submodule=short")
+    algorithm = ("--diff-algorithm=histogram", "--indent-heuristic", "--full-index", "--no-relative")
+    return run_git(where, *_DIFF, *flags, *algorithm, base, tree, call=Call(limit=limit)).out
+
+
+def read_blob(where: Repository, tree: Treeish, path: str) -> bytes | None:
+    """Returns the content of a file in a tree."""
+    answer = run_git(where, "cat-file", "blob", f"{tree}:{path}", call=_ANY)
+    return answer.out if answer.code == 0 else None
+
+
+def merge_trees(where: Repository, ours: CommitId, theirs: CommitId) -> Merging:
+    """Merges two commits without touching any file."""
+    flags = ("--write-tree", "-z", "--name-only", "--messages")
+    answer = run_git(where, "merge-tree", *flags, ours, theirs, call=_YES_OR_NO)
+    tree, *fields = answer.fields
+    if answer.code == 0:
+        return Merged(TreeId(tree))
+    end = fields.index("")
+    return Conflict(tuple(fields[:end]), text=_messages(fields[end + 1 :]))
+
+
+def fetch(where: Repository, store: Path, refs: Mapping[str, CommitId]) -> None:
+    """Brings commits from the store and names them, without a trace besides the objects and those refs."""
+    flags = (
+        *(
+            "--quiet",
+            "--no-tags",
+            "--no-write-fetch-head",
+            "--no-auto-maintenance",
+            "--no-recurse-submodules",
+        ),
+        *("--no-prune", "--no-show-forced-updates", "--no-write-commit-graph", "--update-shallow"),
+    )
+    specs = [f"+{commit}:{ref}" for ref, commit in refs.items()]
+    # A user may have forbidden local repositories as remotes; this one is ours.
+    run_git(where, "-c", "protocol.file.allow=always", "fetch", *flags, str(store), *specs)
+
+
+def update_ref(where: Repository, ref: str, commit: CommitId, *, expected: CommitId | None) -> bool:
+    """Moves a ref from where it is expected to be, or makes it if nothing is; says whether that came true."""
+    old = expected or "0" * len(commit)
+    return run_git(where, "update-ref", "--no-deref", ref, commit, old, call=_ANY).code == 0
+
+
+def set_ref(where: Repository, ref: str, commit: CommitId) -> None:
+    """Makes a ref name a commit, whatever it named."""
+    run_git(where, "update-ref", "--no-deref", ref, commit)
+
+
+def describe_ref(where: Repository, ref: str, *fields: str) -> tuple[str, ...] | None:
+    """Returns what git knows about a ref, by the names of `for-each-ref`; nothing if there is no such ref."""
+    wanted = "%00".join(f"%({field})" for field in ("refname", *fields))
+    # The pattern also matches refs below this one, so the name is compared.
+    for record in run_git(where, "for-each-ref", f"--format={wanted}%00%00", ref).text.split("\0\0\n"):
+        name, *values = record.removesuffix("\0\0").split("\0")
+        if name == ref:
+            return tuple(values)
+    return None
+
+
+def _signature(stamp: Stamp) -> dict[str, str]:
+    if stamp.when.tzinfo is None:
+        raise GitError(f"{stamp.when} does not say in which time zone")
+    return {
+        f"GIT_{role}_{key}": value
+        for role in ("AUTHOR", "COMMITTER")
+        for key, value in (
+            ("NAME", stamp.identity.name),
+            ("EMAIL", stamp.identity.email),
+            ("DATE", f"@{int(stamp.when.timestamp())} +0000"),
+        )
+    }
+
+
+def _messages(fields: list[str]) -> str:
+    texts: list[str] = []
+    rest = fields
+    while rest:
+        paths = int(rest[0])
+        texts.append(rest[paths + 2])
+        rest = rest[paths + 3 :]
+    return "".join(texts).strip()
