@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryFile
+from threading import Event, Timer
 from typing import IO
 
 from amelia.model.errors import ConfigError, GitError
@@ -160,15 +161,29 @@ def _run(argv: Sequence[str], directory: Path, *, environment: Mapping[str, str]
 
 
 def _wait(process: subprocess.Popen[bytes], patience: timedelta) -> int | None:
+    has_waited_enough = Event()
+
+    def end() -> None:
+        has_waited_enough.set()
+        _kill(process)
+
+    timer = Timer(
+        patience.total_seconds(), end
+    )  # a wait with a timeout polls, and costs more than git itself
+    timer.daemon = True
+    timer.start()
     try:
-        return process.wait(patience.total_seconds())
-    except subprocess.TimeoutExpired:
-        return None
+        code = process.wait()
     finally:
-        if process.returncode is None:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+        timer.cancel()
+        _kill(process)
+    return None if has_waited_enough.is_set() else code
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def _read(file: IO[bytes], limit: int) -> bytes:

@@ -175,6 +175,11 @@ def read_blob(where: Repository, tree: Treeish, path: str) -> bytes | None:
     return answer.out if answer.code == 0 else None
 
 
+def list_paths(where: Repository, tree: Treeish) -> tuple[str, ...]:
+    """Returns the paths of all files in a tree."""
+    return tuple(run_git(where, "ls-tree", "-r", "-z", "--name-only", "--full-tree", tree).fields)
+
+
 def merge_trees(where: Repository, ours: CommitId, theirs: CommitId) -> Merging:
     """Merges two commits without touching any file."""
     flags = ("--write-tree", "-z", "--name-only", "--messages")

@@ -1,1 +1,1 @@
-"""One clean checkout per attempt, in a private clone that no agent can reach the user's repository through."""
+"""One clean checkout per attempt, in a private repository that leads no agent to the user's."""

@@ -1,0 +1,62 @@
+"""Tells what differs between two trees, the same whatever the user's configuration says.
+
+- A rename is a deletion and an addition: who judges a change must see both.
+- Text for reviewers is bounded; what is cut is said to be cut.
+"""
+
+from amelia.model.evidence import Change, ChangeStatus
+from amelia.model.git import CommitId, Patch, Treeish
+from amelia.system.git_commands import diff_text, list_paths, raw_changes, read_blob
+from amelia.system.git_places import Store
+from amelia.workspace.submodules import is_known
+
+_GITLINK = "160000"
+_STATUS = {
+    "A": ChangeStatus.ADDED,
+    "D": ChangeStatus.DELETED,
+    "M": ChangeStatus.MODIFIED,
+    "T": ChangeStatus.TYPE,
+}
+
+
+def changes(store: Store, base: Treeish, tree: Treeish) -> tuple[Change, ...]:
+    """Returns every path that differs, in git's order."""
+    fields = raw_changes(store.repository, base, tree)
+    raw: list[tuple[str, str]] = []
+    while fields and fields[2 * len(raw)].startswith(":"):
+        raw.append((fields[2 * len(raw)], fields[2 * len(raw) + 1]))
+    counts = (line.split("\t", 2) for line in fields[2 * len(raw) :])
+    lines = {path: (added, deleted) for added, deleted, path in counts}
+    return tuple(_change(store, tree, record=record, path=path, lines=lines[path]) for record, path in raw)
+
+
+def patch(store: Store, base: Treeish, tree: Treeish, *, limit: int) -> Patch:
+    """Returns the difference as text of at most so many bytes."""
+    data = diff_text(store.repository, base, tree, limit=limit + 1)
+    return Patch(data[:limit].decode(errors="replace"), is_truncated=len(data) > limit)
+
+
+def file_at(store: Store, tree: Treeish, path: str) -> bytes | None:
+    """Returns the content of a file in a tree, or nothing if there is no such file."""
+    return read_blob(store.repository, tree, path)
+
+
+def paths_in(store: Store, tree: Treeish) -> tuple[str, ...]:
+    """Returns the paths of all files in a tree."""
+    return list_paths(store.repository, tree)
+
+
+def _change(store: Store, tree: Treeish, *, record: str, path: str, lines: tuple[str, str]) -> Change:
+    _, mode, _, new, status = record.split(" ")
+    is_submodule = mode == _GITLINK
+    added, deleted = lines
+    is_binary = added == "-"
+    return Change(
+        path=path,
+        status=_STATUS[status],
+        added=0 if is_binary else int(added),
+        deleted=0 if is_binary else int(deleted),
+        is_binary=is_binary,
+        is_submodule=is_submodule or record.startswith(f":{_GITLINK}"),
+        submodule_known=not is_submodule or is_known(store, tree, path=path, commit=CommitId(new)),
+    )

@@ -1,0 +1,63 @@
+"""Keeps all files of a worktree as a commit on top of its base, whatever the agent did with git meanwhile.
+
+- Only files count: untracked, deleted, binary, links, modes; commits of the agent are in its files.
+- A snapshot is always kept under a ref of the store before it is returned.
+- The commit hooks of the user's repository have their say: what they change is part of the snapshot, what
+  they refuse is told beside it.
+- The same files, base, message and stamp give the same commit.
+"""
+
+from amelia.model.git import CommitId, HookRefused, NotTaken, Snapshot, Stamp
+from amelia.system.git_commands import commit_tree, set_ref, write_tree
+from amelia.system.git_places import Lane, Store
+from amelia.workspace.hooks import before_commit, checked_message, has_hook
+from amelia.workspace.lanes import point_at
+from amelia.workspace.nested import stage
+from amelia.workspace.submodules import disarm, unsaved
+
+
+def snapshot(lane: Lane, *, base: CommitId, message: str, stamp: Stamp, ref: str) -> Snapshot | NotTaken:
+    """Commits the files of a lane on top of the base, keeps the commit under a ref, and runs the hooks."""
+    point_at(lane, base)
+    disarm(lane)
+    absorbed = stage(lane, base)
+    if isinstance(absorbed, NotTaken):
+        return absorbed
+    refused = _pre_commit(lane, base)
+    if isinstance(refused, NotTaken):
+        return refused
+    if has_hook(lane.store.source, "commit-msg"):
+        message, bad_message = checked_message(lane, message)
+        refused = refused or bad_message
+    repository = lane.store.repository
+    tree = write_tree(lane.repository)
+    commit = commit_tree(repository, tree, parents=(base,), message=message, stamp=stamp)
+    keep(lane.store, ref, commit)
+    return Snapshot(
+        commit=commit,
+        tree=tree,
+        message=message,
+        refused=refused,
+        absorbed=absorbed,
+        unsaved=unsaved(lane),
+    )
+
+
+def keep(store: Store, ref: str, commit: CommitId) -> None:
+    """Makes a ref of the store name a commit, so that it is never lost."""
+    set_ref(store.repository, ref, commit)
+
+
+def _pre_commit(lane: Lane, base: CommitId) -> HookRefused | NotTaken | None:
+    if not has_hook(lane.store.source, "pre-commit"):
+        return None
+    refused: HookRefused | None = None
+    # Hooks that format refuse the first time and are content with what they made of it the second time.
+    for _ in range(2):
+        refused = before_commit(lane)
+        staged = stage(lane, base)
+        if isinstance(staged, NotTaken):
+            return staged
+        if refused is None:
+            break
+    return refused

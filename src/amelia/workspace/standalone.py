@@ -1,0 +1,51 @@
+"""Gives a worktree a repository of its own by writing plain files; no git process takes part.
+
+What the agent sees as `.git` borrows objects and owns everything else. It is thrown away with every
+preparation, so whatever the agent does to it ends there.
+"""
+
+import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from amelia.model.git import CommitId
+from amelia.workspace.removal import remove
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standalone:
+    """Everything a repository needs to show files as unchanged since a commit."""
+
+    head: CommitId
+    config: str
+    borrowed: tuple[Path, ...]
+    index: Path
+    exclude: Path
+    shallow: Path
+
+
+def write_repository(git_dir: Path, content: Standalone) -> None:
+    """Puts a fresh repository in the place of whatever is there."""
+    remove(git_dir)
+    for folder in ("objects/info", "objects/pack", "refs/heads", "refs/tags", "info"):
+        (git_dir / folder).mkdir(parents=True)
+    (git_dir / "HEAD").write_text(f"{content.head}\n", encoding="ascii")
+    (git_dir / "config").write_text(content.config, encoding="utf-8", errors="surrogateescape")
+    write_alternates(git_dir, content.borrowed)
+    _copy(content.index, git_dir / "index")
+    _copy(content.exclude, git_dir / "info" / "exclude")
+    _copy(content.shallow, git_dir / "shallow")
+
+
+def write_alternates(git_dir: Path, borrowed: Iterable[Path]) -> None:
+    """Lets a repository read the objects of others."""
+    lines = "".join(f"{objects}\n" for objects in borrowed)
+    (git_dir / "objects" / "info" / "alternates").write_text(
+        lines, encoding="utf-8", errors="surrogateescape"
+    )
+
+
+def _copy(origin: Path, to: Path) -> None:
+    if origin.is_file():
+        shutil.copyfile(origin, to)

@@ -1,0 +1,140 @@
+"""Fills the submodules of a worktree from what the user's repository has of them, and from nowhere else.
+
+- Nothing is fetched. A submodule that the user does not have stays empty and is named.
+- A populated submodule is a repository of its own that borrows the user's objects, like the worktree itself.
+- Before git looks into a submodule that an agent had in hand, its configuration is ours again: git would
+  otherwise run commands that the agent wrote there.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+from amelia.model.git import CommitId, Treeish
+from amelia.system.git import Repository
+from amelia.system.git_commands import blob_config, clean, find_commit, gitlinks, has_changes, read_tree
+from amelia.system.git_places import Lane, Store
+from amelia.workspace.removal import real_directory, remove
+from amelia.workspace.standalone import Standalone, write_repository
+from amelia.workspace.store import AGENT_CONFIG
+
+_MOST = 1000  # submodules of submodules, so that a circle of them ends
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    path: str
+    module: Path
+    commit: CommitId
+
+
+def populate(lane: Lane, tree: Treeish) -> tuple[str, ...]:
+    """Fills all submodules of the tree that is in a worktree; returns the paths of those that stay empty."""
+    modules = lane.git_dir / "modules"
+    if not (lane.directory / ".gitmodules").exists():
+        remove(modules)
+        return ()
+    modules.mkdir(exist_ok=True)
+    empty: list[str] = []
+    waiting = list(_found_in(lane.repository, tree, modules=lane.store.source.common_dir / "modules"))
+    for _ in range(_MOST):
+        if not waiting:
+            break
+        found = waiting.pop()
+        if (inner := _fill(lane, found)) is None:
+            empty.append(found.path)
+        else:
+            waiting.extend(
+                _found_in(inner, found.commit, modules=found.module / "modules", prefix=f"{found.path}/")
+            )
+    return tuple(sorted((*empty, *(found.path for found in waiting))))
+
+
+def is_known(store: Store, tree: Treeish, *, path: str, commit: CommitId) -> bool:
+    """Says whether the user's repository has the commit that a tree wants of a submodule."""
+    module = _modules(store.repository, tree).get(path)
+    return module is not None and _has(store.source.common_dir / "modules" / module, commit)
+
+
+def populated(lane: Lane) -> tuple[str, ...]:
+    """Returns the paths of the submodules that a lane's worktree was given, outer ones first."""
+    modules = lane.git_dir / "modules"
+    return tuple(sorted(unquote(index.name, errors="surrogateescape") for index in modules.glob("*")))
+
+
+def disarm(lane: Lane) -> None:
+    """Takes back the configuration of all submodules that an agent had in hand."""
+    for path in populated(lane):
+        git_dir = lane.directory / path / ".git"
+        if not _is_inside(lane, git_dir.parent):
+            continue
+        if git_dir.is_symlink() or not git_dir.is_dir():
+            remove(git_dir)  # it would lead to a repository that we know nothing of
+            continue
+        for name in ("config", "config.worktree", "commondir"):
+            remove(git_dir / name)
+        (git_dir / "config").write_text(_config(lane.store), encoding="utf-8", errors="surrogateescape")
+
+
+def unsaved(lane: Lane) -> tuple[str, ...]:
+    """Returns the submodules that hold changes which no commit of theirs has; to be asked once disarmed."""
+    places = [(path, lane.directory / path) for path in populated(lane)]
+    return tuple(
+        path
+        for path, place in places
+        if (place / ".git").is_dir() and has_changes(Repository(place / ".git", work_tree=place))
+    )
+
+
+def _fill(lane: Lane, found: _Found) -> Repository | None:
+    if not _has(found.module, found.commit):
+        return None
+    place = real_directory(lane.directory / found.path)
+    index = lane.git_dir / "modules" / quote(found.path, safe="", errors="surrogateescape")
+    write_repository(
+        place / ".git",
+        Standalone(
+            head=found.commit,
+            config=_config(lane.store),
+            borrowed=(found.module / "objects",),
+            index=index,
+            exclude=found.module / "info" / "exclude",
+            shallow=found.module / "shallow",
+        ),
+    )
+    repository = Repository(place / ".git", work_tree=place)
+    read_tree(repository, found.commit)
+    clean(repository)
+    return repository
+
+
+def _found_in(where: Repository, tree: Treeish, *, modules: Path, prefix: str = "") -> Iterator[_Found]:
+    names = _modules(where, tree)
+    for path, commit in gitlinks(where).items():
+        # A submodule without a name of its own has no place either.
+        yield _Found(prefix + path, modules / names.get(path, "\0"), commit)
+
+
+def _modules(where: Repository, tree: Treeish) -> dict[str, str]:
+    """Returns the names of submodules by path, without names that lead out of the directory of modules."""
+    names: dict[str, str] = {}
+    for key, value in blob_config(where, f"{tree}:.gitmodules"):
+        name = key.removeprefix("submodule.").removesuffix(".path")
+        if key == f"submodule.{name}.path" and ".." not in name.split("/") and not name.startswith("/"):
+            names[value] = name
+    return names
+
+
+def _has(module: Path, commit: CommitId) -> bool:
+    if "\0" in str(module) or not (module / "HEAD").is_file():
+        return False
+    return find_commit(Repository(module), commit) is not None
+
+
+def _config(store: Store) -> str:
+    return (store.git_dir / AGENT_CONFIG).read_text(encoding="utf-8", errors="surrogateescape")
+
+
+def _is_inside(lane: Lane, path: Path) -> bool:
+    return path.resolve().is_relative_to(lane.directory.resolve())
