@@ -1,0 +1,51 @@
+"""The port to the journal: what happened, in order, and what others ask of a run."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol, TypeAlias
+
+from amelia.model.events import (
+    AbortRequested,
+    CancelRequested,
+    Event,
+    PauseRequested,
+    UnitFixed,
+    UnitReset,
+    UnitSkipped,
+)
+
+Wanted: TypeAlias = PauseRequested | CancelRequested | AbortRequested | UnitReset | UnitSkipped | UnitFixed
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """One event of a journal. Numbers start at 1 and have no gaps."""
+
+    seq: int
+    at: datetime
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What somebody else wants of a run: an event that becomes one if it fits when its turn comes."""
+
+    id: int
+    wanted: Wanted
+
+
+class Journal(Protocol):
+    """The journal of one run, open for its only writer."""
+
+    def read(self) -> Sequence[Recorded]:
+        """Returns everything that happened."""
+        ...
+
+    def append(self, events: Sequence[Event], *, answering: Sequence[Request] = ()) -> Sequence[Recorded]:
+        """Writes events, all or none, for good, and takes the requests they answer out of the mailbox."""
+        ...
+
+    def requests(self) -> Sequence[Request]:
+        """Returns what is in the mailbox."""
+        ...

@@ -1,0 +1,189 @@
+"""The journal of a run: one append-only SQLite file.
+
+- Written before acting: what is not in it did not happen. A batch of events is one transaction, on disk when
+  `append` returns (WAL, synchronous FULL).
+- Numbers have no gaps. Rows are never changed or deleted.
+- One writer: whoever opens it for writing holds an operating-system lock on the file for as long as it is
+  open. Everybody else reads, and leaves requests in the mailbox.
+"""
+
+import fcntl
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self, cast
+
+from amelia.model.errors import JournalError
+from amelia.model.events import Event
+from amelia.model.journal import Recorded, Request, Wanted
+from amelia.record.codec import VERSION, decode, encode
+
+_FORMAT = 1
+_LOCK_TRIES = 10
+_LOCK_PAUSE = 0.03
+_SCHEMA = f"""
+    PRAGMA journal_mode = WAL;
+    BEGIN IMMEDIATE;
+    CREATE TABLE IF NOT EXISTS events (
+        seq INTEGER PRIMARY KEY, at TEXT NOT NULL,
+        type TEXT NOT NULL, version INTEGER NOT NULL, body BLOB NOT NULL
+    );
+    CREATE TABLE IF NOT EXISTS mailbox (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, type TEXT NOT NULL, version INTEGER NOT NULL, body BLOB NOT NULL
+    );
+    PRAGMA user_version = {_FORMAT};
+    COMMIT;
+"""
+
+
+class JournalBusyError(JournalError):
+    """Another process drives the run."""
+
+
+class SqliteJournal:
+    """A journal open for its only writer; a context manager that holds the lock."""
+
+    def __init__(self, path: Path, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self._path = path
+        self._now = now
+        self._lock = _lock(path)
+        try:
+            with _clear_errors(path):
+                self._base = _connect(path)
+                _check_format(self._base, path)
+                self._base.executescript(_SCHEMA)
+                self._last = cast(
+                    "int", self._base.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()[0]
+                )
+        except BaseException:
+            os.close(self._lock)
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._base.close()
+        # Last, since closing any descriptor of the file drops the locks SQLite holds on it.
+        os.close(self._lock)
+
+    def read(self) -> list[Recorded]:
+        """Returns everything that happened."""
+        with _clear_errors(self._path):
+            return _events(self._base)
+
+    def append(self, events: Sequence[Event], *, answering: Sequence[Request] = ()) -> list[Recorded]:
+        """Writes events, all or none, for good, and takes the requests they answer out of the mailbox."""
+        at = self._now()
+        recorded = [Recorded(self._last + n, at, event) for n, event in enumerate(events, start=1)]
+        rows = [
+            (r.seq, at.isoformat(), kind, VERSION, body) for r in recorded for kind, body in [encode(r.event)]
+        ]
+        with _clear_errors(self._path), self._base:
+            self._base.execute("BEGIN IMMEDIATE")
+            self._base.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?)", rows)
+            self._base.executemany("DELETE FROM mailbox WHERE id = ?", [(r.id,) for r in answering])
+        self._last += len(recorded)
+        return recorded
+
+    def requests(self) -> list[Request]:
+        """Returns what is in the mailbox."""
+        with _clear_errors(self._path):
+            rows = self._base.execute("SELECT id, type, version, body FROM mailbox ORDER BY id").fetchall()
+        return [
+            Request(number, cast("Wanted", decode(kind, version, body)))
+            for number, kind, version, body in rows
+        ]
+
+
+def read_journal(path: Path, *, after: int = 0, at_most: int = -1) -> list[Recorded]:
+    """Returns what happened after an event, without disturbing the writer."""
+    if not path.is_file():
+        raise JournalError(f"{path}: there is no journal")
+    with _clear_errors(path), closing(_connect(path)) as base:
+        _check_format(base, path)
+        return _events(base, after=after, at_most=at_most)
+
+
+def leave_request(path: Path, wanted: Wanted) -> None:
+    """Puts a wish into the mailbox of a run."""
+    kind, body = encode(wanted)
+    with _clear_errors(path), closing(_connect(path)) as base, base:
+        _check_format(base, path)
+        base.execute("INSERT INTO mailbox (type, version, body) VALUES (?, ?, ?)", (kind, VERSION, body))
+
+
+def is_driven(path: Path) -> bool:
+    """Says whether some process drives the run now."""
+    try:
+        os.close(_lock(path))
+    except JournalBusyError:
+        return True
+    return False
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    base = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
+    base.execute("PRAGMA synchronous = FULL")
+    return base
+
+
+def _check_format(base: sqlite3.Connection, path: Path) -> None:
+    found = cast("int", base.execute("PRAGMA user_version").fetchone()[0])
+    if found > _FORMAT:
+        raise JournalError(
+            f"{path}: the journal was written by a newer Amelia (format {found}, known: {_FORMAT})",
+            hint="use that version, or a newer one; nothing was changed",
+        )
+
+
+def _events(base: sqlite3.Connection, *, after: int = 0, at_most: int = -1) -> list[Recorded]:
+    rows = base.execute(
+        "SELECT seq, at, type, version, body FROM events WHERE seq > ? ORDER BY seq LIMIT ?",
+        (after, at_most),
+    ).fetchall()
+    return list(_without_gaps(rows, after=after))
+
+
+def _without_gaps(rows: Iterable[tuple[int, str, str, int, bytes]], *, after: int) -> Generator[Recorded]:
+    for expected, (seq, at, kind, version, body) in enumerate(rows, start=after + 1):
+        if seq != expected:
+            raise JournalError(f"the journal has no event {expected}: it was damaged")
+        yield Recorded(seq, datetime.fromisoformat(at), decode(kind, version, body))
+
+
+def _lock(path: Path) -> int:
+    """Takes the writer's lock; a process that only looks whether it is free holds it for a moment."""
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as problem:
+        raise JournalError(f"{path}: cannot be opened: {problem.strerror}") from problem
+    for attempt in range(_LOCK_TRIES):
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if attempt < _LOCK_TRIES - 1:
+                time.sleep(_LOCK_PAUSE)
+        else:
+            return descriptor
+    os.close(descriptor)
+    raise JournalBusyError(f"{path}: another process drives this run", hint="watch it with `amelia status`")
+
+
+@contextmanager
+def _clear_errors(path: Path) -> Generator[None]:
+    """Turns what SQLite says into what a person can act on."""
+    try:
+        yield
+    except sqlite3.DatabaseError as problem:
+        raise JournalError(
+            f"{path}: {problem}",
+            hint="make room on the disk or mend its permissions, then run `amelia resume`",
+        ) from problem

@@ -1,0 +1,123 @@
+"""Where runs live: one directory each under the state home, found again by name or by repository."""
+
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from difflib import get_close_matches
+from pathlib import Path
+
+import platformdirs
+
+from amelia.model.errors import AmeliaError, ConfigError, JournalError
+from amelia.model.events import RunId, RunStarted
+from amelia.record.journal import read_journal
+
+_UNSAFE = re.compile(r"[^a-z0-9]+")
+_LONGEST = 24
+
+
+class UnknownRunError(AmeliaError):
+    """No run has that name."""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True, slots=True)
+class RunDirectory:
+    """The places of one run."""
+
+    path: Path
+
+    @property
+    def run(self) -> RunId:
+        """The run's name."""
+        return RunId(self.path.name)
+
+    @property
+    def journal(self) -> Path:
+        """The append-only truth."""
+        return self.path / "journal.db"
+
+    @property
+    def plan(self) -> Path:
+        """The plan as it was when the run started."""
+        return self.path / "plan.md"
+
+    @property
+    def store(self) -> Path:
+        """The private repository."""
+        return self.path / "store.git"
+
+    @property
+    def lanes(self) -> Path:
+        """The worktrees."""
+        return self.path / "lanes"
+
+    @property
+    def receipts(self) -> Path:
+        """What the checks saw, by tree."""
+        return self.path / "receipts"
+
+    @property
+    def log(self) -> Path:
+        """What a coordinator in the background prints."""
+        return self.path / "coordinator.log"
+
+    def transcript(self, unit: str, attempt: int, role: str) -> Path:
+        """Returns the file in which a turn is recorded."""
+        return self.path / "transcripts" / unit / f"{attempt}-{role}.jsonl"
+
+
+def state_home() -> Path:
+    """Returns where everything is that Amelia remembers: `AMELIA_HOME`, or the platform's place."""
+    own = os.environ.get("AMELIA_HOME")
+    return Path(own).absolute() if own else Path(platformdirs.user_state_dir("amelia", appauthor=False))
+
+
+def new_run(home: Path, plan_name: str, today: datetime) -> RunDirectory:
+    """Makes the directory of a new run, named after its plan and the day."""
+    stem = _UNSAFE.sub("-", Path(plan_name).stem.lower()).strip("-")[:_LONGEST].strip("-") or "plan"
+    path = home / "runs" / f"{stem}-{today:%m%d}-{secrets.token_hex(2)}"
+    try:
+        path.mkdir(parents=True, mode=0o700)
+    except OSError as problem:
+        raise ConfigError(
+            f"{path}: cannot be made: {problem.strerror}",
+            hint="set AMELIA_HOME to a directory you can write to",
+        ) from problem
+    return RunDirectory(path)
+
+
+def find_run(home: Path, name: str) -> RunDirectory:
+    """Returns the run of that name, or the only one whose name starts so."""
+    names = sorted(directory.run for directory in all_runs(home))
+    found = [run for run in names if run == name] or [run for run in names if run.startswith(name)]
+    if len(found) == 1:
+        return RunDirectory(home / "runs" / found[0])
+    if found:
+        raise UnknownRunError(f"{name!r} fits more than one run: {', '.join(found)}")
+    near = get_close_matches(name, names, n=1)
+    raise UnknownRunError(
+        f"there is no run {name!r}",
+        hint=f"did you mean {near[0]}?" if near else "`amelia status` lists the runs",
+    )
+
+
+def all_runs(home: Path) -> Iterator[RunDirectory]:
+    """Yields every run that has a journal."""
+    places = sorted((home / "runs").iterdir()) if (home / "runs").is_dir() else []
+    return (RunDirectory(path) for path in places if (path / "journal.db").is_file())
+
+
+def started(directory: RunDirectory) -> tuple[datetime, RunStarted] | None:
+    """Returns when and as what a run started; None for one that was killed before it did."""
+    try:
+        first = next(iter(read_journal(directory.journal, at_most=1)), None)
+    except JournalError:
+        return None
+    if first is None or not isinstance(first.event, RunStarted):
+        return None
+    return first.at, first.event

@@ -1,0 +1,155 @@
+"""The coordinator: records events, carries out commands, feeds the answers back.
+
+- What is not written did not happen: a step starts only after the event that says so is on disk, and counts
+  as finished only when its answer is.
+- All that was decided at one moment is one transaction.
+- Whatever goes wrong in a step is an event; the loop itself ends only when the run is over, or paused, or
+  when the journal cannot be written.
+"""
+
+import math
+import signal
+import traceback
+from collections.abc import Sequence
+from functools import reduce
+from typing import Protocol
+
+import anyio
+from anyio.abc import TaskGroup
+
+from amelia.model import commands as cmd
+from amelia.model import events as ev
+from amelia.model.errors import AmeliaError
+from amelia.model.journal import Journal, Recorded, Request
+from amelia.model.state import RunState
+from amelia.run.requests import fits
+from amelia.schedule.decide import decide, is_over, opening
+from amelia.schedule.machine import evolve, fold
+
+_HEARTBEAT = 0.125
+_LONGEST_DETAIL = 4000
+
+
+class Steps(Protocol):
+    """What can carry out the commands of the machine."""
+
+    async def perform(self, command: cmd.StepCommand | cmd.VerifyBranch) -> Sequence[ev.Event]:
+        """Carries a command out and returns what happened."""
+        ...
+
+
+class Watcher(Protocol):
+    """Who looks on: shows a person what happens."""
+
+    def show(self, recorded: Sequence[Recorded], run: RunState) -> None:
+        """Is told of events that are on disk, and where the run stands now."""
+        ...
+
+    def tick(self) -> None:
+        """Is told that time passes."""
+        ...
+
+
+class Coordinator:
+    """Drives one run until it is over or paused. `stopped_by` is the signal that made it stop, if one did."""
+
+    def __init__(self, journal: Journal, steps: Steps, watcher: Watcher) -> None:
+        self._journal = journal
+        self._steps = steps
+        self._watcher = watcher
+        self._answers, self._heard = anyio.create_memory_object_stream[Sequence[ev.Event]](math.inf)
+        self.stopped_by: signal.Signals | None = None
+
+    async def drive(self, first: ev.RunStarted | ev.RunResumed) -> RunState:
+        """Takes the run from its first event, or from where its journal ends, as far as it goes."""
+        past = self._journal.read()
+        run = fold(recorded.event for recorded in past) if past else None
+        run = self._record(run, [first])
+        with self._answers, self._heard:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._heartbeat)
+                tasks.start_soon(self._signals, tasks)
+                run = await self._go(run, tasks)
+                tasks.cancel_scope.cancel()
+        return run
+
+    async def _go(self, run: RunState, tasks: TaskGroup) -> RunState:
+        news: list[ev.Event] = []
+        requests: Sequence[Request] = ()
+        while True:
+            run, commands = self._settle(run, news, requests)
+            for command in commands:
+                tasks.start_soon(self._carry_out, command)
+            if is_over(run):
+                return run
+            news = list(await self._heard.receive())
+            while self._heard.statistics().current_buffer_used:
+                news += self._heard.receive_nowait()
+            requests = self._journal.requests()
+
+    def _record(self, run: RunState | None, events: Sequence[ev.Event]) -> RunState:
+        after = fold(events) if run is None else reduce(evolve, events, run)
+        self._watcher.show(self._journal.append(events), after)
+        return after
+
+    def _settle(
+        self, run: RunState, news: Sequence[ev.Event], requests: Sequence[Request]
+    ) -> tuple[RunState, list[cmd.StepCommand | cmd.VerifyBranch]]:
+        """Takes news in, decides until nothing is left to decide, and writes all of it down at once."""
+        events = list(news)
+        after = reduce(evolve, news, run)
+        for request in requests:
+            if fits(after, request.wanted):
+                after = evolve(after, request.wanted)
+                events.append(request.wanted)
+        commands: list[cmd.StepCommand | cmd.VerifyBranch] = []
+        while decided := decide(after):
+            for command in decided:
+                if isinstance(command, cmd.Record):
+                    told: tuple[ev.Event, ...] = (command.event,)
+                else:
+                    commands.append(command)
+                    told = opening(after, command)
+                after = reduce(evolve, told, after)
+                events += told
+        if events or requests:
+            recorded = self._journal.append(events, answering=requests)
+            self._watcher.show(recorded, after)
+        return after, commands
+
+    async def _carry_out(self, command: cmd.StepCommand | cmd.VerifyBranch) -> None:
+        try:
+            happened = await self._steps.perform(command)
+        except Exception as problem:  # noqa: BLE001 - whatever breaks in a step is a fact about the step
+            happened = (_broken(command, problem),)
+        self._answers.send_nowait(happened)
+
+    async def _heartbeat(self) -> None:
+        while True:
+            await anyio.sleep(_HEARTBEAT)
+            self._watcher.tick()
+            if self._journal.requests():
+                self._answers.send_nowait(())
+
+    async def _signals(self, tasks: TaskGroup) -> None:
+        """Lets the steps under way finish at the first signal, and ends them at the second."""
+        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as received:
+            async for number in received:
+                if self.stopped_by is not None:
+                    tasks.cancel_scope.cancel()
+                    return
+                self.stopped_by = number
+                self._answers.send_nowait((ev.PauseRequested(),))
+
+
+def _broken(command: cmd.StepCommand | cmd.VerifyBranch, problem: Exception) -> ev.Event:
+    if isinstance(problem, AmeliaError):
+        detail = f"{problem}\n{problem.hint or ''}".strip()
+    elif isinstance(problem, OSError):
+        detail = str(problem)
+    else:
+        detail = "internal error, please report it:\n" + "".join(traceback.format_exception(problem))
+    detail = detail[-_LONGEST_DETAIL:]
+    if isinstance(command, cmd.VerifyBranch):
+        return ev.BranchVerified(passed=False, feedback=detail)
+    return ev.StepBroke(command.at.unit, command.step, detail)
