@@ -246,7 +246,7 @@ class Demands:
     """What a unit has to show, by the types of its tasks and their place in the plan.
 
     `must_be_red`: tests of the unit are implemented by a later one; `green_files` are test files that are not
-    among those. `required_green` are the tests the unit must make pass, `open_red` those that wait for others.
+    among those. `required_green` are the tests the unit must make pass, `open_red` those of others.
     `required_files` must exist; `declared` is the scope, and empty if the tasks declare nothing.
     """
 

@@ -1,0 +1,40 @@
+"""What a unit has to show, from the tasks it carries out and their place in the plan.
+
+Pure. A test task is red by design only if a later unit implements it, which the caller knows; the test files
+of the other test tasks have to be green.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+
+from amelia.judge.rules import PROVED_BY_TESTS
+from amelia.model.evidence import Demands
+from amelia.model.plan import Task, TaskId, TaskType
+
+
+def demands_of(
+    tasks: Sequence[Task],
+    *,
+    red_tasks: Collection[TaskId] = (),
+    must_be_green: tuple[str, ...] = (),
+    may_be_red: tuple[str, ...] = (),
+) -> Demands:
+    """Returns what the tasks of a unit have to show; `red_tasks` write tests that a later unit implements."""
+    red = [task for task in tasks if task.id in red_tasks]
+    red_files = {path for task in red for path in task.files}
+    green = [task for task in tasks if task.type is TaskType.TEST and task.id not in red_tasks]
+    return Demands(
+        types=tuple(dict.fromkeys(task.type for task in tasks)),
+        must_be_red=bool(red),
+        green_files=_each_once(path for task in green for path in task.files if path not in red_files),
+        required_green=must_be_green,
+        open_red=tuple(name for name in may_be_red if name not in must_be_green),
+        tests_waived=all(task.waiver is not None for task in tasks if task.type in PROVED_BY_TESTS),
+        required_files=_each_once(
+            path for task in tasks for path in (*task.files_to_create, *task.test_files)
+        ),
+        declared=_each_once(path for task in tasks for path in task.files),
+    )
+
+
+def _each_once(paths: Iterator[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(paths))

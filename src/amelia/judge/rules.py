@@ -1,0 +1,233 @@
+"""What the evidence means for a unit: receipts and git's facts in, a verdict out.
+
+Pure. A verdict passes only without problems. What could not be seen is never taken for good: without a run
+that can be believed, work that tests have to prove does not pass, and without one on the tree before the unit
+every failure counts as the unit's own.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
+from typing import TypeVar
+
+from amelia.judge.blame import Case, Red, findings
+from amelia.judge.globs import covers
+from amelia.judge.outcomes import Outcomes, has_single_tests, observed, outcomes
+from amelia.judge.scope import protected_paths, undeclared, unknown_submodules
+from amelia.judge.weaken import is_test_code, weakenings
+from amelia.model.evidence import (
+    THE_COMMAND,
+    ChangeStatus,
+    Delta,
+    Demands,
+    Note,
+    NoteCode,
+    Problem,
+    ProblemCode,
+    Receipt,
+    RunnerKind,
+    Verdict,
+    VerifySettings,
+)
+from amelia.model.plan import TaskType
+
+PROVED_BY_TESTS = frozenset({TaskType.TEST, TaskType.IMPL, TaskType.REFACTOR})
+"""The types of work that are not accepted unless tests ran."""
+
+MAY_BE_CHANCE = frozenset(
+    {
+        ProblemCode.BROKEN_TEST,
+        ProblemCode.CONTRADICTION,
+        ProblemCode.CRASHED,
+        ProblemCode.FAILING_TESTS,
+        ProblemCode.REGRESSION,
+        ProblemCode.STILL_RED,
+        ProblemCode.TIMED_OUT,
+        ProblemCode.UNREADABLE_RESULTS,
+    }
+)
+"""The problems that a second run on the same tree may turn out not to have."""
+
+_LISTED = 25
+_BUILT_FIRST = frozenset({RunnerKind.CARGO, RunnerKind.GO})
+_Finding = Problem | Note | Red
+_Said = TypeVar("_Said", Problem, Note)
+
+
+def judge(
+    *,
+    demands: Demands,
+    delta: Delta,
+    settings: VerifySettings,
+    baseline: Receipt | None,
+    result: Receipt | None,
+    again: Receipt | None = None,
+) -> Verdict:
+    """Judges a unit by its changes, and by the tests on the trees before and after it.
+
+    `again` is a second run on the unit's own tree, made because the first was held against the unit.
+    """
+    before = outcomes(baseline)
+    found: list[_Finding] = [
+        *_of_files(demands, delta, settings),
+        *_of_weakened_tests(demands, delta, before),
+        *_of_receipts(demands, baseline, result),
+    ]
+    if TaskType.TEST in demands.types and not _has_new_tests(delta, before, outcomes(result)):
+        found.append(
+            Problem(ProblemCode.NO_NEW_TESTS, "The unit is to write tests, and changed no test file.")
+        )
+    changed = frozenset(change.path for change in delta.changes)
+    return _verdict(demands, found, changed=changed, receipts=(baseline, result, again))
+
+
+def judge_branch(
+    *, base: Receipt | None, result: Receipt | None, open_red: tuple[str, ...], again: Receipt | None = None
+) -> Verdict:
+    """Judges the whole branch: no test waits any longer, and none fails that did not at the run's base."""
+    demands = Demands(types=(), required_green=open_red)
+    found: list[_Finding] = [*_of_receipts(demands, base, result)]
+    return _verdict(demands, found, changed=frozenset(), receipts=(base, result, again))
+
+
+def _of_files(demands: Demands, delta: Delta, settings: VerifySettings) -> Iterator[Problem | Note]:
+    if not delta.changes:
+        yield Problem(ProblemCode.NO_CHANGES, "The unit changed nothing.")
+    for wanted in demands.required_files:
+        if wanted not in delta.files and not any(covers(wanted, path) for path in delta.files):
+            text = f"The plan declares {wanted}, and it does not exist."
+            yield Problem(ProblemCode.MISSING_FILE, text, wanted)
+    yield from protected_paths(delta.changes, settings.protected)
+    yield from undeclared(delta.changes, demands.declared, enforce=settings.scope == "enforce")
+    yield from unknown_submodules(delta.changes)
+
+
+def _of_weakened_tests(demands: Demands, delta: Delta, before: Outcomes) -> Iterator[Problem | Note]:
+    owed = (before.get(name) for name in demands.required_green)
+    guarded = {one.file for one in owed if one is not None and one.file is not None}
+    may_edit = TaskType.TEST in demands.types or all(kind is None for kind in demands.types)
+    for found in weakenings(delta, guarded):
+        if may_edit:
+            yield Note(NoteCode.WEAKENED_TESTS, found.message, found.file)
+        else:
+            yield Problem(ProblemCode.WEAKENED_TESTS, found.message, found.file)
+
+
+def _of_receipts(
+    demands: Demands, baseline: Receipt | None, result: Receipt | None
+) -> Iterator[Problem | Note]:
+    """Finds what is to be said about the runs themselves."""
+    if result is None:
+        if demands.required_green or not PROVED_BY_TESTS.isdisjoint(demands.types):
+            text = "This unit has to be proved by tests, and no command to run them is known."
+            yield Problem(ProblemCode.NOT_EXECUTED, text)
+        else:
+            yield Note(NoteCode.NOTHING_EXECUTED, "No tests were run; only files were looked at.")
+        return
+    if result.fault is None and result.results is None:
+        yield Note(
+            NoteCode.EXIT_CODE_ONLY, "The runner reports no single tests; only its exit code was judged."
+        )
+    if baseline is None or baseline.fault is not None:
+        why = (
+            baseline.fault.message
+            if baseline is not None and baseline.fault is not None
+            else "They never ran."
+        )
+        text = f"The tests could not be run on what this unit started from. {why}"
+        if TaskType.REFACTOR in demands.types:
+            yield Problem(ProblemCode.NO_BASELINE, text)
+        else:
+            yield Note(NoteCode.NO_BASELINE, text)
+
+
+def _has_new_tests(delta: Delta, before: Outcomes, now: Outcomes) -> bool:
+    is_changed = any(
+        is_test_code(change.path) and change.status is not ChangeStatus.DELETED for change in delta.changes
+    )
+    # Rust keeps its tests beside the code, where no path tells of them.
+    return is_changed or bool(now.keys() - before.keys() - {THE_COMMAND})
+
+
+def _verdict(
+    demands: Demands,
+    found: list[_Finding],
+    *,
+    changed: frozenset[str],
+    receipts: tuple[Receipt | None, Receipt | None, Receipt | None],
+) -> Verdict:
+    baseline, result, again = receipts
+    if result is None:
+        return _assembled(found)
+    seen = observed(result, again)
+    found.extend(Note(NoteCode.FLAKY, f"{name} failed and passed on the same tree.") for name in seen.flaky)
+    if not seen.outcomes:
+        assert result.fault is not None
+        return _assembled([*found, result.fault])
+    believed = again if result.fault is not None and again is not None else result
+    case = Case(
+        demands=demands,
+        kind=result.kind,
+        before=outcomes(baseline),
+        now=seen.outcomes,
+        changed=changed,
+        is_whole=_is_whole(believed),
+    )
+    found.extend(findings(case))
+    found.extend(_of_absent_tests(case))
+    if demands.must_be_red and not any(map(_explains_no_red, found)):
+        text = (
+            "No test of this unit fails, though what it tests is implemented later: it would prove nothing."
+        )
+        found.append(Problem(ProblemCode.NOT_RED, text))
+    return replace(_assembled(found), flaky=seen.flaky)
+
+
+def _explains_no_red(found: _Finding) -> bool:
+    match found:
+        case Red():
+            return True
+        case Problem(code=code):
+            return code in {ProblemCode.BROKEN_TEST, ProblemCode.NO_NEW_TESTS, ProblemCode.NO_TESTS}
+        case Note():
+            return False
+
+
+def _is_whole(receipt: Receipt) -> bool:
+    is_unbuilt = receipt.kind in _BUILT_FIRST and not receipt.results and receipt.exit_code != 0
+    return receipt.results is None or is_unbuilt
+
+
+def _of_absent_tests(case: Case) -> Iterator[Problem | Note]:
+    """Says that there were no tests at all, where there had to be some."""
+    if case.is_whole or has_single_tests(case.now):
+        return
+    is_asked_for = not case.demands.tests_waived and not PROVED_BY_TESTS.isdisjoint(case.demands.types)
+    if is_asked_for or has_single_tests(case.before):
+        yield Problem(ProblemCode.NO_TESTS, "The command ran and found no tests.")
+    else:
+        yield Note(NoteCode.NO_TESTS, "The command ran and found no tests; none were asked for.")
+
+
+def _assembled(found: Collection[_Finding]) -> Verdict:
+    problems = tuple(_listed(one for one in found if isinstance(one, Problem)))
+    return Verdict(
+        passed=not problems,
+        problems=problems,
+        notes=tuple(_listed(one for one in found if isinstance(one, Note))),
+        red=tuple(sorted({one.id for one in found if isinstance(one, Red)})),
+    )
+
+
+def _listed(found: Iterable[_Said]) -> Iterator[_Said]:
+    """Keeps the first of each kind and counts the rest: a verdict is stored, and read by people."""
+    counts: Counter[ProblemCode | NoteCode] = Counter()
+    last: dict[ProblemCode | NoteCode, _Said] = {}
+    for one in found:
+        counts[one.code] += 1
+        last[one.code] = one
+        if counts[one.code] <= _LISTED:
+            yield one
+    for code, count in counts.items():
+        if count > _LISTED:
+            yield replace(last[code], message=f"{count - _LISTED} more of this kind.", file=None)
