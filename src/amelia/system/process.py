@@ -17,7 +17,7 @@ import subprocess  # noqa: TID251 - this is where processes are started
 import sys
 import tempfile
 import time
-from collections.abc import AsyncGenerator, AsyncIterable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -37,6 +37,7 @@ OUTPUT_LIMIT = 50_000_000
 """How many bytes of a command's output are kept."""
 
 PATIENCE = 5.0  # seconds beyond the grace for a supervisor to end a tree, or for a lock to become free
+PULSE = 1.0  # seconds between two looks whether the supervisor is still there
 CHUNK = 65_536
 PAUSE = 0.005
 
@@ -101,10 +102,9 @@ class Supervised:
         self._token = token
 
     @property
-    def stdout(self) -> AsyncIterable[bytes]:
-        """What the program writes, in pieces as they come."""
-        assert self._process.stdout is not None
-        return self._process.stdout
+    def stdout(self) -> AsyncGenerator[bytes, None]:
+        """What the program writes, in pieces as they come, until its end."""
+        return self._output()
 
     async def wait(self) -> int:
         """Waits for the end of the whole tree and returns the program's exit code, 128 + n after signal n."""
@@ -126,6 +126,20 @@ class Supervised:
                 self._process.kill()
             if await self._process.wait() < 0:
                 await _end_trees(self._token)
+
+    async def _output(self) -> AsyncGenerator[bytes, None]:
+        assert self._process.stdout is not None
+        while True:
+            chunk = b""
+            with anyio.move_on_after(PULSE):
+                try:
+                    chunk = await self._process.stdout.receive(CHUNK)
+                except anyio.EndOfStream:
+                    return
+            if chunk:
+                yield chunk
+            elif self._process.returncode is not None:
+                return  # somebody killed the supervisor, and something below it keeps our pipe open
 
     def _tell(self, word: bytes) -> None:
         with suppress(OSError):  # the supervisor has gone, and with it the tree
@@ -285,6 +299,8 @@ def _is_held(lock: Path) -> bool:
 
 
 def _supervisor(argv: Sequence[str], *, control: int, lock: Path | None) -> list[str]:
+    if lock is not None:
+        lock.parent.mkdir(parents=True, exist_ok=True)
     return [
         sys.executable,
         "-I",  # neither the caller's PYTHON… variables nor the current directory

@@ -1,0 +1,95 @@
+"""How a turn ended: one pure function over everything that was seen.
+
+- Neither the exit code nor the agent's JSON is believed alone: both must say that all went well.
+- Who ended a turn decides how it ended, whatever the agent managed to say before.
+- Only structured results tell of a limit; a text that speaks of one is a text.
+"""
+
+from dataclasses import dataclass, field, replace
+
+from amelia.drive.stream import DETAIL_LIMIT, Heard, Result
+from amelia.model.agents import Ending, Said, SessionId, SessionStarted, TurnEnded, Unparsed, Usage, Used
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the lines of a turn came to."""
+
+    session: SessionId | None
+    result: Result | None = None
+    text: str = ""
+    usage: Usage = field(default_factory=Usage)
+    understood: int = 0
+    unparsed: int = 0
+
+    def plus(self, heard: Heard) -> "Seen":
+        """Returns the same with one more event; the last result counts."""
+        match heard:
+            case Unparsed():
+                return replace(self, unparsed=self.unparsed + 1)
+            case SessionStarted(session):
+                seen = replace(self, session=session)
+            case Said(text):
+                seen = replace(self, text=text)
+            case Used():
+                seen = replace(self, usage=self.usage.plus(heard))
+            case Result():
+                seen = replace(self, result=heard, text=heard.text or self.text)
+            case _:
+                seen = self
+        return replace(seen, understood=self.understood + 1)
+
+
+def conclude(seen: Seen, *, exit_code: int | None, ended_by: Ending | None, errors: str) -> TurnEnded:
+    """Derives the one end of a turn.
+
+    `ended_by` says how, if it was not the agent who ended it; `errors` is the end of its standard error.
+    """
+    ending = ended_by or _own_ending(seen, exit_code)
+    result = seen.result
+    return TurnEnded(
+        ending=ending,
+        session=seen.session,
+        report=result.report if result and ending is Ending.OK else None,
+        text=seen.text,
+        detail=_detail(ending, exit_code, (result.detail if result else "") or errors),
+        exit_code=exit_code,
+        until=result.until if result and ending is Ending.LIMITED else None,
+        usage=seen.usage,
+    )
+
+
+def _own_ending(seen: Seen, exit_code: int | None) -> Ending:
+    match seen.result:
+        case Result(ending=Ending.OK) as result:
+            if exit_code != 0:
+                return Ending.FAILED
+            return Ending.OK if result.report is not None else Ending.NO_REPORT
+        case Result(ending=ending):
+            return ending
+        case None if exit_code != 0:
+            return Ending.CRASHED
+        case None:
+            return Ending.GARBAGE if seen.unparsed and not seen.understood else Ending.NO_REPORT
+
+
+def _detail(ending: Ending, exit_code: int | None, said: str) -> str:
+    facts = {
+        Ending.OK: "",
+        Ending.FAILED: "the agent failed",
+        Ending.NO_REPORT: "the agent ended without a report",
+        Ending.LIMITED: "the provider's limit is reached",
+        Ending.AUTH: "the provider refuses the login",
+        Ending.CRASHED: "the agent ended without a result",
+        Ending.TIMED_OUT_FIRST_EVENT: "nothing was heard of the agent in its first time",
+        Ending.TIMED_OUT_SILENCE: "the agent fell silent",
+        Ending.TIMED_OUT_WALL: "the turn's whole time was up",
+        Ending.INTERRUPTED: "the turn was interrupted",
+        Ending.KILLED: "the turn was killed",
+        Ending.GARBAGE: "nothing the agent wrote could be understood",
+    }
+    fact = facts[ending]
+    if ending in (Ending.FAILED, Ending.CRASHED) and exit_code:
+        fact = f"{fact} (exit code {exit_code})"
+    said = said.strip()[-DETAIL_LIMIT:] if fact else ""
+    return f"{fact}: {said}" if said else fact

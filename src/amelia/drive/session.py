@@ -1,0 +1,113 @@
+"""Whole turns over the drivers of a profile: what the rest of Amelia uses.
+
+- Three clocks bound every turn: until the first event, between two events, and over all. The one that runs
+  out first ends the turn and gives its end the name.
+- A session belongs to the role that used it first and is refused in another: a reviewer never reads along in
+  the developer's thoughts.
+- Cancelling a turn ends the agent's processes, within a bound, before the cancellation goes on.
+"""
+
+from collections.abc import Callable, Mapping
+from contextlib import aclosing
+
+import anyio
+
+from amelia.model.agents import (
+    AgentEvent,
+    Clocks,
+    Driver,
+    Ending,
+    Role,
+    SessionId,
+    Turn,
+    TurnEnded,
+    TurnSpec,
+)
+from amelia.model.errors import AmeliaError
+
+
+class SessionError(AmeliaError):
+    """A session was to be used in a role it does not belong to."""
+
+
+class Sessions:
+    """Takes turns with the driver of each role."""
+
+    def __init__(
+        self,
+        drivers: Mapping[Role, Driver],
+        *,
+        on_event: Callable[[TurnSpec, AgentEvent], None] | None = None,
+    ) -> None:
+        self._drivers = drivers
+        self._on_event = on_event
+        self._roles: dict[SessionId, Role] = {}
+
+    async def take_turn(self, spec: TurnSpec) -> TurnEnded:
+        """Carries out one whole turn: bounded by its clocks, recorded, its processes ended in any case."""
+        self._claim(spec.session, spec.role)
+        turn = await self._drivers[spec.role].start(spec)
+        ended = None
+        try:
+            async with anyio.create_task_group() as tasks:
+                alarm = _Alarm(spec.clocks)
+                tasks.start_soon(alarm.guard, turn)
+                ended = await self._follow(spec, turn, alarm)
+                tasks.cancel_scope.cancel()
+        except* AmeliaError as group:
+            raise group.exceptions[0] from None
+        assert ended is not None, f"a turn of {spec.role} in {spec.unit} has no end"
+        self._claim(ended.session, spec.role)
+        return ended
+
+    async def _follow(self, spec: TurnSpec, turn: Turn, alarm: "_Alarm") -> TurnEnded | None:
+        ended = None
+        async with aclosing(turn.events()) as events:
+            async for event in events:
+                alarm.heard()
+                if self._on_event is not None:
+                    self._on_event(spec, event)
+                if isinstance(event, TurnEnded):
+                    ended = event
+        return ended
+
+    def _claim(self, session: SessionId | None, role: Role) -> None:
+        if session is None:
+            return
+        owner = self._roles.setdefault(session, role)
+        if owner is not role:
+            raise SessionError(
+                f"session {session} belongs to the {owner} and cannot be used by the {role}",
+                hint="this is a mistake in Amelia; please report it",
+            )
+
+
+class _Alarm:
+    """Ends a turn when one of its clocks runs out."""
+
+    def __init__(self, clocks: Clocks) -> None:
+        now = anyio.current_time()
+        self._silence = clocks.silence.total_seconds()
+        self._wall = now + clocks.wall.total_seconds()
+        self._quiet = now + clocks.first_event.total_seconds()
+        self._first = anyio.Event()
+
+    def heard(self) -> None:
+        self._quiet = anyio.current_time() + self._silence
+        self._first.set()
+
+    async def guard(self, turn: Turn) -> None:
+        await self._wait()
+        if self._wall <= self._quiet:
+            await turn.kill(Ending.TIMED_OUT_WALL)
+        elif self._first.is_set():
+            await turn.kill(Ending.TIMED_OUT_SILENCE)
+        else:
+            await turn.kill(Ending.TIMED_OUT_FIRST_EVENT)
+
+    async def _wait(self) -> None:
+        """Returns when a clock has run out; the first event may bring that nearer, the others put it off."""
+        with anyio.CancelScope(deadline=min(self._quiet, self._wall)):
+            await self._first.wait()
+        while (left := min(self._quiet, self._wall) - anyio.current_time()) > 0:  # noqa: ASYNC110 - it moves
+            await anyio.sleep(left)

@@ -1,0 +1,122 @@
+"""The record of a turn: the prompt and every line the agent wrote, as lines of JSON with their time.
+
+- Append-only; a turn that resumes a session adds to its file.
+- Keys are taken out of a line before anybody sees it: before it is recorded, and before it is understood.
+- Bounded: beyond the limit a turn's lines are no longer kept, and the record says so.
+"""
+
+import json
+import re
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Self
+
+from amelia.drive.stream import Line
+from amelia.model.agents import TurnEnded, TurnSpec
+from amelia.model.errors import AmeliaError
+
+SIZE_LIMIT = 100_000_000
+REDACTED = b"[redacted]"
+SHORTEST_SECRET = 8
+
+# Every alternative either fails within a few bytes or consumes what it matched: linear on any input.
+KEY_SHAPES = rb"""
+    (?<![A-Za-z0-9])(?:
+        sk-[A-Za-z0-9_-]{16,}
+      | gh[pousr]_[A-Za-z0-9]{20,}
+      | github_pat_[A-Za-z0-9_]{20,}
+      | glpat-[A-Za-z0-9_-]{16,}
+      | npm_[A-Za-z0-9]{30,}
+      | xox[abprs]-[A-Za-z0-9-]{10,}
+      | AKIA[0-9A-Z]{16}
+      | AIza[0-9A-Za-z_-]{30,}
+    )
+    | -----BEGIN\ [A-Z ]{0,30}PRIVATE\ KEY-----[^-"]*
+"""
+
+
+class Redactor:
+    """Takes keys out of what an agent writes: those it was given, and what has the shape of one."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        known = sorted(
+            {secret.encode() for secret in secrets if len(secret) >= SHORTEST_SECRET}, reverse=True
+        )
+        self._pattern = re.compile(b"|".join([*map(re.escape, known), KEY_SHAPES]), re.VERBOSE)
+
+    def redact(self, data: bytes) -> bytes:
+        """Returns the bytes without keys."""
+        return self._pattern.sub(REDACTED, data)
+
+
+class Transcript:
+    """An open record of one turn."""
+
+    def __init__(self, path: Path, redactor: Redactor) -> None:
+        self.path = path
+        self._redactor = redactor
+        self._left = SIZE_LIMIT
+        self._started = time.monotonic()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = path.open("ab", buffering=0)
+        except OSError as error:
+            raise _unwritable(path, error) from error
+
+    def begin(self, spec: TurnSpec) -> None:
+        """Records what is asked of the agent."""
+        turn = {
+            "run": spec.run,
+            "role": spec.role,
+            "unit": spec.unit,
+            "attempt": spec.attempt,
+            "session": spec.session,
+            "resume": spec.resume,
+            "cwd": spec.cwd,
+        }
+        self._write(turn=turn, prompt=self._clean(spec.prompt.encode(errors="replace")))
+
+    def line(self, line: Line) -> Line:
+        """Records one line and returns it without keys."""
+        clean = Line(self._redactor.redact(line.data), is_cut=line.is_cut)
+        if self._left > 0:
+            self._left -= len(clean.data)
+            self._write(line=clean.data.decode("utf-8", "backslashreplace"))
+            if self._left <= 0:
+                self._write(cut=f"more than {SIZE_LIMIT} bytes; the rest of this turn is not kept")
+        return clean
+
+    def errors(self, data: bytes) -> str:
+        """Records the last the agent wrote to its standard error, and returns it without keys."""
+        text = self._clean(data)
+        if text:
+            self._write(stderr=text)
+        return text
+
+    def end(self, ended: TurnEnded) -> None:
+        """Records how the turn ended."""
+        self._write(ended=ended.ending, exit_code=ended.exit_code, detail=ended.detail)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def _clean(self, data: bytes) -> str:
+        return self._redactor.redact(data).decode("utf-8", "replace")
+
+    def _write(self, **facts: object) -> None:
+        record = {"t": round(time.monotonic() - self._started, 3), **facts}
+        try:
+            self._file.write(json.dumps(record).encode() + b"\n")
+        except OSError as error:
+            raise _unwritable(self.path, error) from error
+
+
+def _unwritable(path: Path, error: OSError) -> AmeliaError:
+    return AmeliaError(
+        f"{path}: the transcript cannot be written: {error.strerror}",
+        hint="make room or give the right to write there, then resume",
+    )

@@ -1,0 +1,128 @@
+"""One turn of an agent that is a program: arguments in, lines out.
+
+- The program and all it starts live as long as the iteration over `events`, also under cancellation.
+- Every line is recorded before it is understood.
+- The last event is the only `TurnEnded`; a program that cannot be started is a turn that crashed.
+"""
+
+import os
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from amelia.drive.ending import Seen, conclude
+from amelia.drive.stream import Dialect, Line, Lines, Result
+from amelia.drive.transcript import Redactor, Transcript
+from amelia.model.agents import AgentEvent, Ending, TurnSpec
+from amelia.system.process import Supervised, clean_environment, looks_secret, supervised
+
+ERRORS_KEPT = 8_000
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """How an agent is started; the prompt goes to its standard input."""
+
+    argv: Sequence[str]
+    environment: Mapping[str, str]
+    dialect: Dialect
+
+
+def agent_environment(spec: TurnSpec, extra: Mapping[str, str]) -> dict[str, str]:
+    """Returns everything an agent sees of the environment."""
+    outside = Path(os.path.realpath(spec.cwd)).parent
+    return clean_environment(
+        {
+            "AMELIA_RUN": spec.run,
+            "AMELIA_UNIT": spec.unit,
+            "AMELIA_ATTEMPT": str(spec.attempt),
+            "AMELIA_ROLE": spec.role,
+            # Else git would find an outer repository once an agent has deleted `.git`.
+            "GIT_CEILING_DIRECTORIES": str(outside),
+            **extra,
+        }
+    )
+
+
+class ProgramTurn:
+    """One turn, carried out by one program."""
+
+    def __init__(self, spec: TurnSpec, program: Program) -> None:
+        self._spec = spec
+        self._program = program
+        self._process: Supervised | None = None
+        self._ended_by: Ending | None = None
+        self._exit_code: int | None = None
+        self._last_words = b""
+        self._errors = Path(f"{spec.transcript}.stderr")
+
+    async def events(self) -> AsyncGenerator[AgentEvent, None]:
+        """Starts the agent and yields what it does; the last event is the only `TurnEnded`."""
+        secrets = [value for name, value in self._program.environment.items() if looks_secret(name)]
+        with Transcript(Path(self._spec.transcript), Redactor(secrets)) as transcript:
+            transcript.begin(self._spec)
+            seen = Seen(self._spec.session)
+            async with aclosing(self._lines()) as lines:
+                async for line in lines:
+                    if (heard := self._program.dialect(transcript.line(line))) is None:
+                        continue
+                    seen = seen.plus(heard)
+                    if not isinstance(heard, Result):
+                        yield heard
+            errors = transcript.errors(self._last_words)
+            ended = conclude(seen, exit_code=self._exit_code, ended_by=self._ended_by, errors=errors)
+            transcript.end(ended)
+        yield ended
+
+    async def interrupt(self) -> None:
+        """Asks the agent to stop by itself."""
+        self._ended_by = self._ended_by or Ending.INTERRUPTED
+        if self._process is not None:
+            self._process.interrupt()
+
+    async def kill(self, because: Ending = Ending.KILLED) -> None:
+        """Ends the agent and everything it started; the turn then ends as `because`."""
+        self._ended_by = because
+        if self._process is not None:
+            await self._process.stop()
+
+    async def _lines(self) -> AsyncGenerator[Line, None]:
+        """Runs the program and yields its lines."""
+        lines = Lines()
+        async with AsyncExitStack() as stack:
+            stack.callback(self._errors.unlink, missing_ok=True)
+            try:
+                process = await stack.enter_async_context(self._running())
+            except OSError as error:
+                self._last_words = f"cannot be started: {error}".encode(errors="replace")
+                return
+            self._process = process
+            if self._ended_by is not None:
+                await process.stop(timedelta(0))
+            output = await stack.enter_async_context(aclosing(process.stdout))
+            async for chunk in output:
+                for line in lines.feed(chunk):
+                    yield line
+            for line in lines.close():
+                yield line
+            self._exit_code = await process.wait()
+            self._last_words = _tail(self._errors)
+
+    def _running(self) -> AbstractAsyncContextManager[Supervised]:
+        return supervised(
+            self._program.argv,
+            cwd=Path(self._spec.cwd),
+            env=self._program.environment,
+            stdin=self._spec.prompt.encode("utf-8", "replace"),
+            stderr=self._errors,
+            lock=Path(self._spec.lock) if self._spec.lock else None,
+        )
+
+
+def _tail(path: Path) -> bytes:
+    """Returns the end of a file."""
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - ERRORS_KEPT))
+        return file.read()
