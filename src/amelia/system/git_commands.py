@@ -46,12 +46,13 @@ def head_branch(where: Repository) -> str | None:
 
 
 def list_config(where: Repository) -> tuple[ConfigEntry, ...]:
-    """Returns every value that holds in a repository, in git's order, includes expanded."""
+    """Returns every value that files set for a repository, in git's order, includes expanded."""
     fields = run_git(where, "config", "--list", "--show-scope", "--includes", "-z").fields
     entries: list[ConfigEntry] = []
     for scope, pair in zip(fields[::2], fields[1::2], strict=True):
         key, separator, value = pair.partition("\n")
-        entries.append(ConfigEntry(scope, key, value if separator else None))
+        if scope != "command":  # our own
+            entries.append(ConfigEntry(scope, key, value if separator else None))
     return tuple(entries)
 
 

@@ -8,10 +8,13 @@ from itertools import count
 from pathlib import Path
 
 from amelia.model.git import CommitId, NotTaken
+from amelia.system.git import Answer
 from amelia.system.git_commands import add_all, forget, new_gitlinks, untracked
 from amelia.system.git_places import Lane
 from amelia.workspace.removal import open_up
 
+_DENIED = "Permission denied"
+_EMBEDDED = "embedded git repository"
 _DEEPEST = 20  # repositories in repositories in repositories …
 
 
@@ -20,15 +23,22 @@ def stage(lane: Lane, base: CommitId) -> tuple[str, ...] | NotTaken:
     absorbed: list[str] = []
     for _ in range(_DEEPEST):
         answer = add_all(lane.repository)
-        if answer.code == 0 and "embedded git repository" not in answer.err:
+        if _is_complete(answer):
             return tuple(absorbed)
+        if _DENIED in answer.err:
+            open_up(lane.directory)
         found = _absorb(lane, base)
+        absorbed.extend(found)
         if not found:
             break
-        absorbed.extend(found)
-    open_up(lane.directory)
     answer = add_all(lane.repository)
-    return tuple(absorbed) if answer.code == 0 else NotTaken(answer.err.strip())
+    return tuple(absorbed) if _is_complete(answer) else NotTaken(answer.err.strip())
+
+
+def _is_complete(answer: Answer) -> bool:
+    # To git, a repository in the worktree or a directory that cannot be opened is only worth a warning; to us
+    # it is work that would be lost.
+    return answer.code == 0 and _DENIED not in answer.err and _EMBEDDED not in answer.err
 
 
 def _absorb(lane: Lane, base: CommitId) -> list[str]:

@@ -19,8 +19,8 @@ _BOUND_TO_PLACES = frozenset(
 _STAY = frozenset(
     """
     alias branch browser credential extensions feature fetch gc http imap include includeif index init
-    instaweb maintenance man pack pager protocol pull push receive remote repack rerere safe scalar sendemail sequence ssh
-    submodule transfer uploadarchive uploadpack url web worktree
+    instaweb maintenance man pack pager protocol pull push receive remote repack rerere safe scalar sendemail
+    sequence ssh submodule transfer uploadarchive uploadpack url web worktree
     """.split()
 )
 _CORE_STAYS = frozenset(
@@ -69,7 +69,7 @@ def _portable(config: Iterable[ConfigEntry]) -> Iterator[ConfigEntry]:
     for entry in config:
         section, _, rest = entry.key.partition(".")
         travels = section not in _STAY if entry.scope in _OWN_SCOPES else section in _BOUND_TO_PLACES
-        if travels and entry.scope != "command" and not (section == "core" and rest in _CORE_STAYS):
+        if travels and not (section == "core" and rest in _CORE_STAYS):
             yield entry
 
 

@@ -1,0 +1,74 @@
+"""Writes the text of a landed commit, and reads back who made it.
+
+- The last paragraph holds our trailers and nothing that anybody else wrote: titles come before it, each on a
+  line that cannot be taken for a trailer.
+- Titles are untrusted: what a terminal would obey is taken out, and a title is one line.
+- A hook may have changed the text in between; `sealed` makes sure that the trailers are there at the end.
+"""
+
+from collections.abc import Mapping
+from unicodedata import category
+
+from amelia.model.git import ref_component
+from amelia.model.plan import Mode, Unit
+
+_LONGEST_SUBJECT = 100
+_LONGEST_LINE = 200
+_MOST_LINES = 100
+_UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
+
+
+def trailers(*, run: str, unit: str, attempt: int) -> Mapping[str, str]:
+    """Returns what tells a landed commit from every other; units are named as in their refs."""
+    return {
+        "Amelia-Run": ref_component(run),
+        "Amelia-Unit": ref_component(unit),
+        "Amelia-Attempt": str(attempt),
+    }
+
+
+def unit_message(unit: Unit, *, mode: Mode, goal: str, marks: Mapping[str, str]) -> str:
+    """Returns the commit text of a unit: what it is, the titles of its tasks, and the marks as trailers."""
+    titles = [piece.title for piece in unit.pieces]
+    shown = [f"- {_line(title, _LONGEST_LINE)}" for title in titles[:_MOST_LINES]]
+    if len(titles) > _MOST_LINES:
+        shown.append(f"- and {len(titles) - _MOST_LINES} more")
+    body = "\n".join(shown) if len(titles) > 1 else ""
+    subject = _line(_subject(unit, mode=mode, goal=goal), _LONGEST_SUBJECT)
+    return sealed("\n\n".join(part for part in (subject, body) if part), marks)
+
+
+def sealed(text: str, marks: Mapping[str, str]) -> str:
+    """Returns a text that ends with the marks as trailers, whatever was done to it."""
+    text = text.rstrip()
+    found = read_trailers(text)
+    if all(found.get(name) == value for name, value in marks.items()):
+        return f"{text}\n"
+    return f"{text}\n\n" + "".join(f"{name}: {value}\n" for name, value in marks.items())
+
+
+def read_trailers(text: str) -> Mapping[str, str]:
+    """Returns the trailers in the last paragraph of a text, which is never its first."""
+    _, blank, last = text.rstrip().rpartition("\n\n")
+    pairs = (line.partition(": ") for line in last.splitlines()) if blank else ()
+    return {name: value.strip() for name, colon, value in pairs if colon}
+
+
+def _subject(unit: Unit, *, mode: Mode, goal: str) -> str:
+    match mode:
+        case Mode.SINGLE:
+            return goal or unit.title
+        case Mode.PHASED:
+            return f"Phase {unit.id.removeprefix('phase-')}: {unit.title}"
+        case Mode.TASKS | Mode.LIFECYCLE:
+            return f"Task {unit.id}: {unit.title}"
+
+
+def _line(text: str, longest: int) -> str:
+    safe = "".join(" " if char.isspace() else char for char in text if char.isspace() or _is_safe(char))
+    line = " ".join(safe.split()) or "Untitled"
+    return line if len(line) <= longest else f"{line[: longest - 1].rstrip()}…"
+
+
+def _is_safe(char: str) -> bool:
+    return category(char) not in _UNSAFE

@@ -1,0 +1,64 @@
+"""Shows landed work in the user's repository: objects, the branch of the run, and the refs of its attempts.
+
+- The branch is moved only from where we left it (compare and swap), never while the user has it checked out.
+- Publishing again what is published changes nothing.
+- The commit has a name in the user's repository before the branch gets there, so that nothing can collect it.
+"""
+
+from collections.abc import Mapping
+
+from amelia.land.message import read_trailers, trailers
+from amelia.model.errors import GitError
+from amelia.model.git import CheckedOut, CommitId, Moved, Publication, Published, branch_ref, tip_ref
+from amelia.system.git import Repository
+from amelia.system.git_commands import describe_ref, fetch, update_ref
+from amelia.system.git_places import Store
+
+
+def publish(
+    store: Store, *, commit: CommitId, expected: CommitId | None, keep: Mapping[str, CommitId]
+) -> Publication:
+    """Moves the branch of the run to a commit of the store, and copies the refs to keep.
+
+    `expected` is where the branch was left; nothing if it does not exist yet.
+    """
+    repository, branch = store.source.repository, branch_ref(store.run)
+    found, worktree = _branch(repository, branch)
+    if found == commit:
+        return Published()
+    if found != expected:
+        return Moved(found)
+    if worktree:
+        return CheckedOut(worktree)
+    fetch(repository, store.git_dir, {**keep, tip_ref(store.run): commit})
+    if update_ref(repository, branch, commit, expected=expected):
+        return Published()
+    found, _ = _branch(repository, branch)
+    if found == expected:
+        raise GitError(
+            f"{store.source.top}: {branch} cannot be moved to {commit}",
+            hint=f"is {branch}.lock left over from a git command that was killed? then delete it",
+        )
+    return Moved(found)
+
+
+def publish_attempts(store: Store, attempts: Mapping[str, CommitId]) -> None:
+    """Copies refs of attempts that did not land, so that what they hold outlives the store."""
+    if attempts:
+        fetch(store.source.repository, store.git_dir, attempts)
+
+
+def landed_commit(where: Repository, tip: CommitId, *, run: str, unit: str, attempt: int) -> CommitId | None:
+    """Returns the head of the run's branch if it is this attempt, put on top of the tip."""
+    found = describe_ref(where, branch_ref(run), "objectname", "parent", "contents")
+    if found is None:
+        return None
+    head, parent, message = found
+    marks = trailers(run=run, unit=unit, attempt=attempt)
+    is_it = parent == tip and marks.items() <= read_trailers(message).items()
+    return CommitId(head) if is_it else None
+
+
+def _branch(where: Repository, ref: str) -> tuple[CommitId | None, str]:
+    found = describe_ref(where, ref, "objectname", "worktreepath")
+    return (None, "") if found is None else (CommitId(found[0]), found[1])
