@@ -29,7 +29,7 @@ def check_script(path: Path) -> None:
         ) from error
     except ScriptError as error:
         raise ConfigError(
-            f"{path}: {error}", hint="docs/reference/scripts.md shows a whole script"
+            f"{path}: {error}", hint="a script is a list of [[turn]] tables"
         ) from error
 
 

@@ -96,7 +96,7 @@ class ProgramTurn:
             try:
                 process = await stack.enter_async_context(self._running())
             except OSError as error:
-                self._last_words = f"cannot be started: {error}".encode(errors="replace")
+                self._last_words = os.fsencode(f"cannot be started in {self._spec.cwd}: {error.strerror}")
                 return
             self._process = process
             if self._ended_by is not None:

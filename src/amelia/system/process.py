@@ -49,7 +49,7 @@ ALLOWED = frozenset(
     """.split()
 )
 ALLOWED_PREFIXES = ("LC_", "XDG_")
-SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH", re.IGNORECASE)
+SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH(?!OR)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,127 @@
+"""The supervisor as the program it is: started by hand, without Amelia around it."""
+
+import os
+import signal
+import subprocess  # noqa: TID251 - the program is started as Amelia would
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from amelia.system import supervise
+from tracing import Trace
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="trees can be seen on Linux only"),
+]
+
+
+class Supervisor:
+    """A running supervisor and our end of its control pipe."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]", control: int) -> None:
+        self.process = process
+        self.control = control
+
+    def say(self, word: bytes) -> None:
+        os.write(self.control, word)
+
+    def hang_up(self) -> None:
+        os.close(self.control)
+        self.control = -1
+
+    def exit_code(self) -> int:
+        return self.process.wait(10)
+
+
+@contextmanager
+def supervisor(trace: Trace, script: str, *, grace: float = 5, lock: str = "") -> Generator[Supervisor]:
+    reader, writer = os.pipe()
+    env = {**os.environ, "AMELIA_TRACE": trace.mark, supervise.MARK: "token"}
+    arguments = [str(reader), str(grace), lock, "sh", "-c", script]
+    with subprocess.Popen(
+        [sys.executable, supervise.__file__, *arguments], cwd=trace.folder, env=env, pass_fds=[reader]
+    ) as process:
+        os.close(reader)
+        running = Supervisor(process, writer)
+        try:
+            yield running
+        finally:
+            if running.control >= 0:
+                running.hang_up()
+
+
+LISTENING = (
+    "trap 'exit 9' TERM; trap 'exit 8' INT; (setsid sleep 600 &); echo > ready; while :; do sleep 0.01; done"
+)
+DEAF = "trap '' TERM; (setsid sleep 600 &); echo > ready; while :; do sleep 0.01; done"
+
+
+def test_it_ends_with_the_programs_code_once_nothing_is_left(trace: Trace) -> None:
+    with supervisor(trace, "(setsid sleep 600 &); exit 6", lock=str(trace.folder / "lock")) as running:
+        assert running.exit_code() == 6
+        assert not trace.living()
+
+
+def test_a_signal_that_killed_the_program_is_told_as_shells_do(trace: Trace) -> None:
+    with supervisor(trace, "kill -9 $$") as running:
+        assert running.exit_code() == 137
+
+
+def test_the_end_of_the_pipe_is_a_wish_to_stop(trace: Trace) -> None:
+    with supervisor(trace, LISTENING) as running:
+        trace.read("ready")
+        running.hang_up()
+        assert running.exit_code() == 9
+        assert not trace.living()
+
+
+def test_a_word_interrupts_the_program(trace: Trace) -> None:
+    with supervisor(trace, LISTENING) as running:
+        trace.read("ready")
+        running.say(b"interrupt\n")
+        assert running.exit_code() == 8
+
+
+def test_a_word_with_a_grace_ends_the_program(trace: Trace) -> None:
+    with supervisor(trace, DEAF) as running:
+        trace.read("ready")
+        running.say(b"stop 60\nstop 0.05\n")
+        assert running.exit_code() == 137
+        assert not trace.living()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_to_the_supervisor_is_a_wish_to_stop(trace: Trace, number: int) -> None:
+    with supervisor(trace, DEAF, grace=0.05) as running:
+        trace.read("ready")
+        running.process.send_signal(number)
+        assert running.exit_code() == 137
+        assert not trace.living()
+
+
+def test_two_cannot_work_under_one_lock(trace: Trace) -> None:
+    lock = str(trace.folder / "lock")
+    with supervisor(trace, LISTENING, lock=lock):
+        trace.read("ready")
+        before = Path(lock).read_text()
+        with supervisor(trace, "echo > second", lock=lock) as second:
+            assert second.exit_code() == supervise.LOCK_IS_HELD
+        assert not (trace.folder / "second").exists()
+        assert Path(lock).read_text() == before
+
+
+def test_starting_it_is_quick(trace: Trace) -> None:
+    forbidden = {"dataclasses", "inspect", "json", "pathlib", "subprocess", "tempfile", "asyncio"}
+    script = "import runpy, sys; runpy.run_path(sys.argv[1], run_name='x'); print(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", script, supervise.__file__],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    assert not forbidden & set(loaded)
+    assert trace.mark

@@ -1,0 +1,73 @@
+"""Finds every process of a test, wherever it has hidden."""
+
+import os
+import signal
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from amelia.system.process import clean_environment, process_start_time
+
+T = TypeVar("T")
+
+
+def wait_until(condition: Callable[[], T], seconds: float = 10.0) -> T:
+    """Waits for a true value and returns it."""
+    end = time.monotonic() + seconds
+    while not (value := condition()):
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.005)
+    return value
+
+
+class Trace:
+    """Marks the environment of a test's processes, and finds them by it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.mark = uuid.uuid4().hex
+        self.env = clean_environment({"AMELIA_TRACE": self.mark})
+
+    def living(self) -> set[int]:
+        """Returns the processes of this test that run."""
+        found: set[int] = set()
+        for entry in Path("/proc").iterdir():
+            with suppress(OSError, ValueError):
+                pid = int(entry.name)
+                if self.mark.encode() in (entry / "environ").read_bytes() and process_start_time(pid):
+                    found.add(pid)
+        return found
+
+    def read(self, name: str) -> str:
+        """Waits until a file of the test holds a whole line, and returns its text."""
+        path = self.folder / name
+        return wait_until(
+            lambda: path.read_text() if path.exists() and path.read_bytes()[-1:] == b"\n" else ""
+        )
+
+    def wait_until_gone(self, seconds: float = 10.0) -> None:
+        """Waits until none of them runs."""
+        wait_until(lambda: not self.living(), seconds)
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Iterator[Trace]:
+    """Gives a trace, and holds the test to it that nothing outlives it."""
+    trace = Trace(tmp_path)
+    yield trace
+    left = trace.living()
+    for pid in left:
+        with suppress(OSError):
+            os.kill(pid, signal.SIGKILL)
+    assert not left, "processes outlived their test"
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """Runs asynchronous tests as the product runs."""
+    return "asyncio"
