@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-from amelia.app import check_plan
+from amelia.app.plans import check_plan
 
 TASK = """\
 ### Task {n}: {verb} part {n} of the {area}

@@ -1,7 +1,7 @@
 import gc
 from pathlib import Path
 
-from amelia.app import check_plan
+from amelia.app.plans import check_plan
 
 
 def test_the_collector_is_left_as_it_was(tmp_path: Path) -> None:

@@ -102,6 +102,7 @@ class VerifyBranch:
 
     tip: CommitId
     base: CommitId
+    open_red: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NewType, TypeAlias
 
-from amelia.model.agents import Ending, SessionId
-from amelia.model.evidence import Problem
+from amelia.model.agents import Clocks, Ending, SessionId
+from amelia.model.evidence import Problem, TestCommand, VerifySettings
 from amelia.model.findings import Finding, Ruling
 from amelia.model.git import CommitId, TreeId
 from amelia.model.outcome import Cause, Outcome, Reason
@@ -53,7 +53,10 @@ class RunStarted:
     milestones: tuple[Milestone, ...] = ()
     footprints: dict[str, tuple[str, ...]]
     drivers: dict[str, str]
-    test_command: tuple[str, ...] | None
+    script: str | None = None
+    clocks: Clocks = Clocks()
+    test_command: TestCommand | None
+    verify: VerifySettings = VerifySettings()
     repository: str
 
 

@@ -108,18 +108,15 @@ def are_independent(a: Task, b: Task) -> bool:
     """
     if a.id in b.depends_on or b.id in a.depends_on:
         return False
-    mine, theirs = _footprint(a), _footprint(b)
+    mine, theirs = footprint(a), footprint(b)
     return bool(mine) and bool(theirs) and mine.isdisjoint(theirs)
 
 
-def _footprint(task: Task) -> set[tuple[str, str]]:
-    """Collects what a task may touch: its files, and the kinds of shared files among them."""
-    found: set[tuple[str, str]] = set()
-    for path in task.files:
-        found.add(("file", normal_path(path)))
-        if kind := shared_kind(path):
-            found.add(("kind", kind))
-    return found
+def footprint(task: Task) -> frozenset[str]:
+    """Returns what a task may touch: its files, and the kinds of shared files among them."""
+    paths = [normal_path(path) for path in task.files]
+    kinds = [f"kind:{kind}" for path in paths if (kind := shared_kind(path))]
+    return frozenset((*paths, *kinds))
 
 
 def get_task_summary(tasks: Sequence[Task]) -> TaskSummary:

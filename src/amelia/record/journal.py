@@ -120,6 +120,12 @@ def leave_request(path: Path, wanted: Wanted) -> None:
         base.execute("INSERT INTO mailbox (type, version, body) VALUES (?, ?, ?)", (kind, VERSION, body))
 
 
+def has_requests(path: Path) -> bool:
+    """Says whether there is something in the mailbox of a run."""
+    with _clear_errors(path), closing(_connect(path)) as base:
+        return base.execute("SELECT 1 FROM mailbox LIMIT 1").fetchone() is not None
+
+
 def is_driven(path: Path) -> bool:
     """Says whether some process drives the run now."""
     try:

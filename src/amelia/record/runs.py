@@ -1,6 +1,5 @@
 """Where runs live: one directory each under the state home, found again by name or by repository."""
 
-import os
 import re
 import secrets
 from collections.abc import Iterator
@@ -8,8 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from difflib import get_close_matches
 from pathlib import Path
-
-import platformdirs
 
 from amelia.model.errors import AmeliaError, ConfigError, JournalError
 from amelia.model.events import RunId, RunStarted
@@ -57,24 +54,22 @@ class RunDirectory:
         return self.path / "lanes"
 
     @property
-    def receipts(self) -> Path:
-        """What the checks saw, by tree."""
-        return self.path / "receipts"
+    def checks(self) -> Path:
+        """What the checks saw, by tree, and what they need to remember."""
+        return self.path / "checks"
 
     @property
     def log(self) -> Path:
         """What a coordinator in the background prints."""
         return self.path / "coordinator.log"
 
+    def lock(self, lane: int) -> Path:
+        """Returns the file that tells which processes work in a lane."""
+        return self.lanes / str(lane) / "processes.lock"
+
     def transcript(self, unit: str, attempt: int, role: str) -> Path:
         """Returns the file in which a turn is recorded."""
         return self.path / "transcripts" / unit / f"{attempt}-{role}.jsonl"
-
-
-def state_home() -> Path:
-    """Returns where everything is that Amelia remembers: `AMELIA_HOME`, or the platform's place."""
-    own = os.environ.get("AMELIA_HOME")
-    return Path(own).absolute() if own else Path(platformdirs.user_state_dir("amelia", appauthor=False))
 
 
 def new_run(home: Path, plan_name: str, today: datetime) -> RunDirectory:

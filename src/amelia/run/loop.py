@@ -75,17 +75,19 @@ class Coordinator:
 
     async def _go(self, run: RunState, tasks: TaskGroup) -> RunState:
         news: list[ev.Event] = []
-        requests: Sequence[Request] = ()
+        requests = self._journal.requests()
         while True:
             run, commands = self._settle(run, news, requests)
             for command in commands:
                 tasks.start_soon(self._carry_out, command)
-            if is_over(run):
-                return run
-            news = list(await self._heard.receive())
-            while self._heard.statistics().current_buffer_used:
-                news += self._heard.receive_nowait()
+            news = []
+            if not is_over(run):
+                news += await self._heard.receive()
+                while self._heard.statistics().current_buffer_used:
+                    news += self._heard.receive_nowait()
             requests = self._journal.requests()
+            if is_over(run) and (run.is_paused or not requests):
+                return run
 
     def _record(self, run: RunState | None, events: Sequence[ev.Event]) -> RunState:
         after = fold(events) if run is None else reduce(evolve, events, run)

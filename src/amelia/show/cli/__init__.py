@@ -12,7 +12,20 @@ import click
 
 from amelia import __version__
 
-_COMMANDS = {"check": "Read a plan, check it, and show the graph of tasks it is."}
+_COMMANDS = {
+    "check": "Read a plan, check it, and show the graph of tasks it is.",
+    "run": "Carry out a plan: every unit proved, reviewed and landed as one commit.",
+    "resume": "Go on with a run from where it stands.",
+    "status": "Show the runs of this repository, or where one of them stands.",
+    "log": "Show what happened in a run, or to one of its units.",
+    "diff": "Show what a unit of a run changed.",
+    "retry": "Let a unit that waits for a person try again.",
+    "skip": "Take a unit out of a run.",
+    "fix": "Do the work of a unit that waits for a person by hand.",
+    "abort": "Give a run up.",
+    "cancel": "Stop a run for good.",
+    "gc": "Remove what finished runs no longer need.",
+}
 
 
 class _LazyGroup(click.Group):

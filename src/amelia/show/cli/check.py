@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 import click
 
-from amelia.app import check_plan
+from amelia.app.plans import check_plan
 from amelia.model.plan import Mode
 from amelia.plan.compile import CompiledPlan
 from amelia.show.cli.diagram import draw_dot, draw_mermaid

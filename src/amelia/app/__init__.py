@@ -1,0 +1,1 @@
+"""The composition root: settings and files in, checked plans and driven runs out."""

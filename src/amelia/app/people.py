@@ -1,0 +1,94 @@
+"""What a person can do about a run: let a unit try again, skip it, fix it by hand, cancel or abort the run.
+
+Every wish goes through the run's mailbox, whoever drives the run.
+"""
+
+import os
+import sys
+import time
+from dataclasses import dataclass
+
+from amelia.app.workshops import open_workshop
+from amelia.model.commands import Place
+from amelia.model.errors import AmeliaError
+from amelia.model.events import UnitFixed, UnitReset, Work
+from amelia.model.journal import Wanted
+from amelia.model.plan import UnitId
+from amelia.model.state import Parked, RunState
+from amelia.record.journal import has_requests, is_driven, leave_request, read_journal
+from amelia.record.runs import RunDirectory
+from amelia.run.requests import refusal
+from amelia.run.workshop import Workshop
+from amelia.schedule.machine import fold
+from amelia.system.git_places import Lane, Purpose
+from amelia.system.process import spawn_detached
+from amelia.workspace.lanes import prepare
+
+_FIRST_FIX_LANE = 1000
+_PATIENCE = 2.0
+_PAUSE = 0.05
+
+
+class RefusedError(AmeliaError):
+    """A run cannot do what was asked of it."""
+
+    exit_code = 2
+
+
+def standing(directory: RunDirectory) -> RunState:
+    """Returns where a run stands, as its journal tells it."""
+    return fold(recorded.event for recorded in read_journal(directory.journal))
+
+
+def ask(directory: RunDirectory, wanted: Wanted) -> bool:
+    """Leaves a wish for a run that can fulfil it, and says whether somebody is there to do so."""
+    if (reason := refusal(standing(directory), wanted)) is not None:
+        raise RefusedError(reason, hint=f"`amelia status {directory.run}` shows where the run stands")
+    leave_request(directory.journal, wanted)
+    # A coordinator that is about to end looks into its mailbox once more before it lets go of the lock.
+    deadline = time.monotonic() + _PATIENCE
+    while is_driven(directory.journal):
+        if not has_requests(directory.journal) or time.monotonic() > deadline:
+            return True
+        time.sleep(_PAUSE)
+    return False
+
+
+def start_in_background(directory: RunDirectory) -> int:
+    """Starts a coordinator that goes on without us, and returns its process."""
+    argv = [sys.executable, "-m", "amelia", "resume", directory.run, "--no-input"]
+    return spawn_detached(argv, env=dict(os.environ), log=directory.log)
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """A parked unit that a person works on by hand, in a worktree of its own."""
+
+    shop: Workshop
+    at: Place
+
+    @property
+    def lane(self) -> Lane:
+        """The worktree for the person."""
+        return self.shop.lane(self.at, Purpose.WORK)
+
+
+def open_repair(directory: RunDirectory, unit: UnitId) -> Repair:
+    """Returns the repair of a parked unit; its worktree is made from what the last attempt left."""
+    run = standing(directory)
+    state = run.units.get(unit)
+    if not isinstance(state, Parked):
+        raise RefusedError(refusal(run, UnitReset(unit)) or f"{unit} does not wait for a person")
+    shop = open_workshop(directory, run.facts)
+    number = _FIRST_FIX_LANE + list(run.units).index(unit)
+    repair = Repair(shop, Place(unit, lane=number, attempt=state.track.attempt, base=state.track.base))
+    if not repair.lane.directory.exists():
+        start = state.work.commit if state.work is not None else state.track.base
+        prepare(repair.lane, tree=start, base=state.track.base)
+    return repair
+
+
+def finish_repair(repair: Repair) -> UnitFixed:
+    """Keeps what the person did, and returns the wish to have it verified and landed."""
+    kept = repair.shop.keep(repair.at, repair.lane, f"{repair.shop.ref(repair.at)}-fix")
+    return UnitFixed(repair.at.unit, Work(kept.commit, kept.tree))

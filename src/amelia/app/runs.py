@@ -1,0 +1,190 @@
+"""Plans become runs, and runs are driven.
+
+What can be known beforehand stops a run before it exists: no repository, no way to run the tests that its
+plan asks for, commits that cannot be signed, a plan that is being run already.
+"""
+
+import hashlib
+import os
+import signal
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from amelia.app.workshops import find_tests, make_driver, open_workshop
+from amelia.land.commit import check_signing
+from amelia.model.agents import Role
+from amelia.model.errors import AmeliaError, ConfigError
+from amelia.model.events import RunResumed, RunStarted
+from amelia.model.evidence import TestCommand
+from amelia.model.git import CommitId
+from amelia.model.plan import TaskType, Unit
+from amelia.model.settings import RunSettings
+from amelia.model.state import RunState
+from amelia.plan.compile import CompiledPlan
+from amelia.plan.graph import footprint
+from amelia.record.journal import SqliteJournal, read_journal
+from amelia.record.runs import RunDirectory, all_runs, new_run, started
+from amelia.run.loop import Coordinator, Watcher
+from amelia.run.recover import recover
+from amelia.run.steps import WorkshopSteps
+from amelia.schedule.machine import fold
+from amelia.system.git import check_git
+from amelia.system.git_places import Source
+from amelia.workspace.discard import discard
+from amelia.workspace.source import open_source, resolve, uncommitted
+from amelia.workspace.store import make_store
+
+_ROLES = (Role.DEVELOPER, Role.REVIEWER, Role.EVALUATOR)
+_PROVED_BY_TESTS = frozenset({TaskType.TEST, TaskType.IMPL})
+
+
+class SecondRunError(AmeliaError):
+    """The plan is being run already."""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewRun:
+    """A run that is to be: of which plan, from which base, with which settings."""
+
+    compiled: CompiledPlan
+    plan_path: Path
+    data: bytes
+    settings: RunSettings
+    base: str | None = None
+    is_again: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Driven:
+    """How far a run was driven, and by which signal it was stopped, if it was."""
+
+    run: RunState
+    stopped_by: signal.Signals | None
+
+
+def begin_run(new: NewRun, *, home: Path) -> RunDirectory:
+    """Makes a run of a plan that can run: its directory, its store, and the first event of its journal."""
+    check_git()
+    source = open_source(Path.cwd())
+    base = resolve(source, new.base) if new.base is not None else source.head
+    if not new.is_again:
+        _refuse_second_run(new, home=home, source=source)
+    if new.settings.driver is None:
+        raise ConfigError("no driver is chosen", hint="give one: --driver script --script FILE.toml")
+    make_driver(new.settings.driver, new.settings.script)
+    directory = new_run(home, new.plan_path.name, datetime.now(UTC))
+    try:
+        facts = _prepare(new, directory, source=source, base=base)
+        with SqliteJournal(directory.journal) as journal:
+            journal.append([facts])
+    except BaseException:
+        discard(source, run=directory.run, directory=directory.path)
+        raise
+    return directory
+
+
+async def drive_run(directory: RunDirectory, watcher: Watcher) -> Driven:
+    """Takes a run as far as it goes, from wherever it stands; only one process at a time can."""
+    with SqliteJournal(directory.journal) as journal:
+        past = journal.read()
+        facts = past[0].event
+        assert isinstance(facts, RunStarted)
+        shop = open_workshop(directory, facts)
+        run = fold(recorded.event for recorded in past)
+        if run.outcome is not None and run.outcome.is_final:
+            return Driven(run, None)
+        await recover(shop, run, seq=past[-1].seq)
+        coordinator = Coordinator(journal, WorkshopSteps(shop), watcher)
+        run = await coordinator.drive(RunResumed(os.getpid()))
+        return Driven(run, coordinator.stopped_by)
+
+
+def _prepare(new: NewRun, directory: RunDirectory, *, source: Source, base: CommitId | None) -> RunStarted:
+    compiled, settings = new.compiled, new.settings
+    directory.plan.write_bytes(new.data)
+    store, start = make_store(source, directory.path, run=directory.run, base=base)
+    check_signing(store)
+    command = find_tests(store, start, settings.verify)
+    _refuse_without_tests(compiled.units, command)
+    assert settings.driver is not None
+    return RunStarted(
+        run=directory.run,
+        plan_hash=compiled.plan.hash,
+        plan_path=str(new.plan_path.absolute()),
+        goal=compiled.plan.goal,
+        mode=compiled.mode,
+        policy=settings.policies[compiled.mode],
+        base=start,
+        units=compiled.units,
+        milestones=compiled.milestones,
+        footprints={unit.id: _footprint(unit) for unit in compiled.units},
+        drivers={role.value: settings.driver for role in _ROLES},
+        script=settings.script,
+        clocks=settings.clocks,
+        test_command=command,
+        verify=settings.verify,
+        repository=str(source.top),
+    )
+
+
+def _footprint(unit: Unit) -> tuple[str, ...]:
+    """Returns what a unit may touch; nothing if one of its tasks does not say."""
+    each = [footprint(piece) for piece in unit.pieces]
+    return tuple(sorted(frozenset[str]().union(*each))) if all(each) else ()
+
+
+def _refuse_without_tests(units: Iterable[Unit], command: TestCommand | None) -> None:
+    if command is not None:
+        return
+    needy = [piece.id for unit in units for piece in unit.pieces if piece.type in _PROVED_BY_TESTS]
+    if needy:
+        shown = ", ".join(needy[:5]) + (" …" if len(needy) > 5 else "")  # noqa: PLR2004 - a line's worth
+        raise ConfigError(
+            f"no way to run tests was found, and these tasks are proved by tests: {shown}",
+            hint='say how in amelia.toml:  [verify]  command = ["python", "-m", "pytest"]',
+        )
+
+
+def _refuse_second_run(new: NewRun, *, home: Path, source: Source) -> None:
+    for directory in all_runs(home):
+        found = started(directory)
+        if found is None or found[1].repository != str(source.top):
+            continue
+        if found[1].plan_hash != new.compiled.plan.hash:
+            continue
+        run = fold(recorded.event for recorded in read_journal(directory.journal))
+        if run.outcome is None or not run.outcome.is_final:
+            raise SecondRunError(
+                f"{new.plan_path}: run {directory.run} of this plan is {run.outcome or 'under way'}",
+                hint=f"go on with it: amelia resume {directory.run}; or start another: --again",
+            )
+
+
+def notices(directory: RunDirectory) -> Iterator[str]:
+    """Yields what is worth knowing about a run that is about to go."""
+    _, facts = found if (found := started(directory)) else (None, None)
+    if facts is None:
+        return
+    source = open_source(Path(facts.repository))
+    if source.head is None:
+        yield "the repository has no commits; the run starts from an empty one"
+    elif count := uncommitted(source):
+        yield f"{count} uncommitted files are not part of the run, which starts from {facts.base[:12]}"
+    if facts.test_command is None:
+        yield "no way to run tests was found: nothing will be executed, only files and scope are checked"
+    elif facts.test_command.others:
+        others = ", ".join(facts.test_command.others)
+        yield f"tests run with {' '.join(facts.test_command.argv)}; {others} would be possible too"
+
+
+def plan_has_changed(facts: RunStarted) -> bool:
+    """Says whether the plan on disk is not the one that the run was started with."""
+    try:
+        data = Path(facts.plan_path).read_bytes()
+    except OSError:
+        return True
+    return hashlib.sha256(data).hexdigest() != facts.plan_hash

@@ -1,0 +1,141 @@
+"""Executed verification of a unit's tree, of a merged tree, and of the whole branch.
+
+The tests run on a clean checkout of exactly the tree in question, in the lane's own place for checks.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+from anyio import to_thread
+
+from amelia.judge.demands import demands_of
+from amelia.judge.feedback import feedback
+from amelia.judge.verify import Checkout
+from amelia.judge.weaken import is_test_code
+from amelia.model import events as ev
+from amelia.model.commands import LandWork, Place, VerifyBranch, VerifyWork
+from amelia.model.evidence import Delta, Demands, Receipt, Verdict
+from amelia.model.git import CommitId, TreeId, Treeish
+from amelia.model.plan import UnitId
+from amelia.run.workshop import Workshop
+from amelia.system.git_commands import tree_of
+from amelia.system.git_places import Purpose
+from amelia.workspace.diff import changes, file_at, paths_in
+from amelia.workspace.lanes import prepare
+
+_BRANCH_LANE = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What the checks said of a tree, and a short name of the results they saw."""
+
+    verdict: Verdict
+    receipt: Receipt | None
+
+    @property
+    def results(self) -> str:
+        """A digest of what was seen: two rounds with the same digest got nowhere."""
+        seen = [(r.id, r.status) for r in self.receipt.results or ()] if self.receipt is not None else []
+        problems = [(problem.code, problem.file) for problem in self.verdict.problems]
+        return hashlib.sha256(msgspec.json.encode((sorted(seen), problems))).hexdigest()[:16]
+
+
+async def verify_work(shop: Workshop, command: VerifyWork) -> tuple[ev.Event, ...]:
+    """Checks what an attempt left."""
+    checked = await check_work(shop, command, base=command.at.base, tree=command.work.tree)
+    verdict = checked.verdict
+    return (
+        ev.AttemptVerified(
+            unit=command.at.unit,
+            attempt=command.at.attempt,
+            passed=verdict.passed,
+            problems=verdict.problems,
+            notes=tuple(note.message for note in verdict.notes),
+            feedback=feedback(verdict),
+            red=verdict.red,
+            results=checked.results,
+            receipt=command.work.tree if checked.receipt is not None else None,
+        ),
+    )
+
+
+async def check_work(
+    shop: Workshop, command: VerifyWork | LandWork, *, base: CommitId, tree: TreeId
+) -> Checked:
+    """Checks a tree against the base it came from, or was merged onto."""
+    demands = demands_of(
+        shop.units[command.at.unit].pieces,
+        red_tasks=command.expected.red_tasks,
+        must_be_green=command.expected.must_be_green,
+        may_be_red=command.expected.may_be_red,
+    )
+    delta = await to_thread.run_sync(lambda: _delta(shop, demands, base=base, tree=tree))
+    verdict, receipt = await shop.verifier.verify(delta, demands, checkout_in(shop, command.at))
+    return Checked(verdict, receipt)
+
+
+async def verify_branch(shop: Workshop, command: VerifyBranch) -> tuple[ev.Event, ...]:
+    """Checks the whole branch against what the run started from."""
+    at = Place(UnitId(""), lane=_BRANCH_LANE, attempt=0, base=command.base)
+    base, tip = await to_thread.run_sync(lambda: [_tree(shop, one) for one in (command.base, command.tip)])
+    verdict, receipt = await shop.verifier.verify_branch(
+        base, tip, open_red=command.open_red, checkout=checkout_in(shop, at)
+    )
+    return (
+        ev.BranchVerified(
+            passed=verdict.passed, feedback=feedback(verdict), receipt=tip if receipt is not None else None
+        ),
+    )
+
+
+def checkout_in(shop: Workshop, at: Place) -> Checkout:
+    """Returns what puts a tree into a lane's place for checks."""
+    lane = shop.lane(at, Purpose.CHECK)
+
+    async def checkout(tree: str) -> Path:
+        await to_thread.run_sync(lambda: prepare(lane, tree=TreeId(tree), base=at.base))
+        return lane.directory
+
+    return checkout
+
+
+async def account(shop: Workshop, at: Place, tree: TreeId) -> str:
+    """Returns what a reviewer is told of the checks."""
+    receipt = await shop.verifier.receipt(tree, checkout_in(shop, at))
+    if receipt is None:
+        return "Nothing was executed: this repository has no test command."
+    command = " ".join(receipt.command)
+    if receipt.results is None:
+        return f"{command}: exit code {receipt.exit_code}\n{receipt.detail}"
+    counts = dict.fromkeys(sorted({result.status for result in receipt.results}), 0)
+    for result in receipt.results:
+        counts[result.status] += 1
+    said = ", ".join(f"{count} {status}" for status, count in counts.items()) or "no tests"
+    failing = [f"{result.status}: {result.id}" for result in receipt.results if result.status.is_failing]
+    return "\n".join([f"{command}: exit code {receipt.exit_code}; {said}", *failing[:50]])
+
+
+def _delta(shop: Workshop, demands: Demands, *, base: CommitId, tree: TreeId) -> Delta:
+    changed = changes(shop.store, base, tree)
+    tests = [change.path for change in changed if is_test_code(change.path) and not change.is_binary]
+    return Delta(
+        base=_tree(shop, base),
+        tree=tree,
+        changes=changed,
+        files=frozenset(paths_in(shop.store, tree)) if demands.required_files else frozenset(),
+        before=_texts(shop, base, tests),
+        after=_texts(shop, tree, tests),
+    )
+
+
+def _texts(shop: Workshop, tree: Treeish, paths: Iterable[str]) -> dict[str, str]:
+    found = {path: file_at(shop.store, tree, path) for path in paths}
+    return {path: data.decode(errors="replace") for path, data in found.items() if data is not None}
+
+
+def _tree(shop: Workshop, commit: CommitId) -> TreeId:
+    return tree_of(shop.store.repository, commit)

@@ -1,0 +1,96 @@
+"""Puts accepted work on the branch: merged with what landed meanwhile, proved there, published.
+
+Landing again what has landed changes nothing: the branch tells by its trailers whether a landing that was cut
+off had happened.
+"""
+
+from anyio import to_thread
+
+from amelia.judge.feedback import feedback
+from amelia.land.commit import commit_unit
+from amelia.land.merge import merge
+from amelia.land.message import sealed, trailers
+from amelia.land.publish import landed_commit, publish
+from amelia.model import events as ev
+from amelia.model.commands import LandWork
+from amelia.model.git import CheckedOut, CommitId, Conflict, Moved, Published, TreeId
+from amelia.model.outcome import Cause, Reason
+from amelia.run.checks import check_work
+from amelia.run.workshop import Workshop
+from amelia.system.git_commands import describe_ref
+
+_LONGEST = 20_000
+
+
+async def land_work(shop: Workshop, command: LandWork) -> tuple[ev.Event, ...]:
+    """Lands the work of a unit, or says why it does not fit."""
+    at, tip = command.at, command.tip
+    if (done := await to_thread.run_sync(lambda: _landed_before(shop, command))) is not None:
+        return (ev.UnitLanded(at.unit, at.attempt, done),)
+    merged = await to_thread.run_sync(
+        lambda: merge(shop.store, base=at.base, snapshot=command.work.commit, tip=tip)
+    )
+    if isinstance(merged, Conflict):
+        return (ev.LandingRefused(at.unit, at.attempt, Cause.CONFLICT, _conflict_text(merged)),)
+    if tip != at.base:
+        checked = await check_work(shop, command, base=tip, tree=merged.tree)
+        if not checked.verdict.passed:
+            text = feedback(checked.verdict)
+            return (ev.LandingRefused(at.unit, at.attempt, Cause.MERGE_RED, text),)
+    return (await to_thread.run_sync(lambda: _publish(shop, command, merged.tree)),)
+
+
+def _landed_before(shop: Workshop, command: LandWork) -> CommitId | None:
+    return landed_commit(
+        shop.store.source.repository,
+        command.tip,
+        run=shop.facts.run,
+        unit=command.at.unit,
+        attempt=command.at.attempt,
+    )
+
+
+def _publish(shop: Workshop, command: LandWork, tree: TreeId) -> ev.UnitLanded | ev.StepBroke:
+    at = command.at
+    commit = _commit(shop, command, tree)
+    expected = None if command.tip == shop.facts.base else command.tip
+    keep = {shop.ref(at): command.work.commit}
+    match publish(shop.store, commit=commit, expected=expected, keep=keep):
+        case Published():
+            return ev.UnitLanded(at.unit, at.attempt, commit)
+        case Moved(found):
+            detail = _moved_text(shop.facts.run, command.tip, found)
+        case CheckedOut(path):
+            detail = (
+                f"the branch amelia/{shop.facts.run} is checked out in {path}: switch to another branch "
+                f"there, then run `amelia resume {shop.facts.run}`"
+            )
+    return ev.StepBroke(at.unit, ev.Step.LAND, detail, Reason.BRANCH_MOVED)
+
+
+def _commit(shop: Workshop, command: LandWork, tree: TreeId) -> CommitId:
+    """Returns the commit to land: the snapshot itself where nothing came in between."""
+    at, source = command.at, shop.store.source
+    kept = describe_ref(shop.store.repository, shop.ref(at), "objectname", "contents")
+    marks = trailers(run=shop.facts.run, unit=at.unit, attempt=at.attempt)
+    message = kept[1] if kept is not None and kept[0] == command.work.commit else shop.message(at)
+    sealed_message = sealed(message, marks)
+    if command.tip == at.base and not source.is_signing and sealed_message.strip() == message.strip():
+        return command.work.commit
+    return commit_unit(shop.store, tree, parent=command.tip, message=sealed_message, stamp=shop.stamp())
+
+
+def _moved_text(run: str, tip: CommitId, found: CommitId | None) -> str:
+    where = f"at {found}" if found else "gone"
+    return (
+        f"the branch amelia/{run} was left at {tip} and is now {where}: give those commits a branch of their "
+        f"own, put it back with `git branch -f amelia/{run} {tip}`, then run `amelia resume {run}`"
+    )
+
+
+def _conflict_text(conflict: Conflict) -> str:
+    listed = "\n".join(f"- {path}" for path in conflict.paths)
+    return (
+        "This work conflicts with what landed on the branch meanwhile. Do it again on the new base.\n"
+        f"Files in conflict:\n{listed}\n{conflict.text}"
+    )[:_LONGEST]

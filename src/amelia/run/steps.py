@@ -1,0 +1,46 @@
+"""Carries out the commands of the machine, each by the module that knows how."""
+
+from datetime import datetime
+from typing import assert_never
+
+import anyio
+
+from amelia.model import commands as cmd
+from amelia.model import events as ev
+from amelia.run.checks import verify_branch, verify_work
+from amelia.run.landing import land_work
+from amelia.run.reviews import evaluate_findings, review_work
+from amelia.run.turns import start_turn
+from amelia.run.workshop import Workshop
+
+
+class WorkshopSteps:
+    """The steps of a run in its workshop."""
+
+    def __init__(self, shop: Workshop) -> None:
+        self._shop = shop
+
+    async def perform(self, command: cmd.StepCommand | cmd.VerifyBranch) -> tuple[ev.Event, ...]:
+        """Carries a command out and returns what happened."""
+        match command:
+            case cmd.StartTurn():
+                return await start_turn(self._shop, command)
+            case cmd.VerifyWork():
+                return await verify_work(self._shop, command)
+            case cmd.ReviewWork():
+                return await review_work(self._shop, command)
+            case cmd.EvaluateFindings():
+                return await evaluate_findings(self._shop, command)
+            case cmd.LandWork():
+                return await land_work(self._shop, command)
+            case cmd.VerifyBranch():
+                return await verify_branch(self._shop, command)
+            case cmd.Rest():
+                return await self._rest(command)
+            case _:
+                assert_never(command)
+
+    async def _rest(self, command: cmd.Rest) -> tuple[ev.Event, ...]:
+        left = datetime.fromisoformat(command.until) - self._shop.now()
+        await anyio.sleep(max(0.0, left.total_seconds()))
+        return (ev.RestEnded(command.at.unit),)

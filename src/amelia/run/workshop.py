@@ -1,0 +1,95 @@
+"""What every step of a run works with: its store and lanes, its agents, its verifier, its plan."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+
+from amelia.context.prompts import Assignment
+from amelia.judge.verify import Verifier
+from amelia.land.message import trailers, unit_message
+from amelia.model.agents import Agents, Clocks, Role, SessionId, TurnEnded, TurnSpec
+from amelia.model.commands import Place
+from amelia.model.errors import GitError
+from amelia.model.events import RunStarted
+from amelia.model.git import NotTaken, Snapshot, Stamp, attempt_ref, ref_component
+from amelia.model.plan import Mode, Unit, UnitId
+from amelia.record.runs import RunDirectory
+from amelia.system.git_places import Lane, Purpose, Store
+from amelia.workspace.snapshot import snapshot
+
+_KINDS = {Mode.PHASED: "Phase", Mode.TASKS: "Task", Mode.LIFECYCLE: "Task", Mode.SINGLE: "the plan"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workshop:
+    """Everything the steps of one run share; it does not change while the run goes on."""
+
+    facts: RunStarted
+    directory: RunDirectory
+    store: Store
+    agents: Agents
+    verifier: Verifier
+    clocks: Clocks
+    now: Callable[[], datetime]
+
+    @cached_property
+    def units(self) -> dict[UnitId, Unit]:
+        """The units of the run by id."""
+        return {unit.id: unit for unit in self.facts.units}
+
+    def lane(self, at: Place, purpose: Purpose) -> Lane:
+        """Returns the worktree in which a step works."""
+        return Lane(self.store, at.lane, purpose)
+
+    def stamp(self) -> Stamp:
+        """Returns who commits, and when: now."""
+        return Stamp(self.store.source.identity, self.now())
+
+    def message(self, at: Place) -> str:
+        """Returns the text of the unit's commit."""
+        marks = trailers(run=self.facts.run, unit=at.unit, attempt=at.attempt)
+        return unit_message(self.units[at.unit], mode=self.facts.mode, goal=self.facts.goal, marks=marks)
+
+    def ref(self, at: Place) -> str:
+        """Returns the ref under which an attempt's work is kept."""
+        return attempt_ref(self.facts.run, at.unit, at.attempt)
+
+    def keep(self, at: Place, lane: Lane, ref: str) -> Snapshot:
+        """Keeps the files of a worktree as a commit under a ref."""
+        kept = snapshot(lane, base=at.base, message=self.message(at), stamp=self.stamp(), ref=ref)
+        if isinstance(kept, NotTaken):
+            raise GitError(
+                f"{lane.directory}: what the agent left cannot be kept: {kept.detail}",
+                hint="mend the files there, then run `amelia resume`",
+            )
+        return kept
+
+    def assignment(self, unit: UnitId) -> Assignment:
+        """Returns what an agent is told about a unit."""
+        found = self.units[unit]
+        kind = _KINDS[self.facts.mode]
+        number = unit.removeprefix("phase-")
+        heading = kind if self.facts.mode is Mode.SINGLE else f"{kind} {number}: {found.title}"
+        return Assignment(heading=heading, goal=self.facts.goal, tasks=found.pieces)
+
+    async def take_turn(
+        self, role: Role, at: Place, *, prompt: str, lane: Lane, session: SessionId, resume: bool = False
+    ) -> TurnEnded:
+        """Lets an agent take one turn in a lane."""
+        transcript = self.directory.transcript(ref_component(at.unit), at.attempt, role)
+        transcript.parent.mkdir(parents=True, exist_ok=True)
+        spec = TurnSpec(
+            role=role,
+            unit=at.unit,
+            attempt=at.attempt,
+            prompt=prompt,
+            cwd=str(lane.directory),
+            session=session,
+            resume=resume,
+            clocks=self.clocks,
+            transcript=str(transcript),
+            lock=str(self.directory.lock(at.lane)),
+            run=self.facts.run,
+        )
+        return await self.agents.take_turn(spec)

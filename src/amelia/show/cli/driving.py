@@ -1,0 +1,75 @@
+"""Drives a run for a command, or follows one that somebody else drives, and ends with its exit code."""
+
+import sys
+import time
+from typing import assert_never
+
+import anyio
+import click
+
+from amelia.app.runs import Driven, drive_run
+from amelia.model.outcome import Outcome, Reason, Result
+from amelia.model.state import RunState
+from amelia.record.journal import JournalBusyError, is_driven, read_journal
+from amelia.record.runs import RunDirectory
+from amelia.run.loop import Watcher
+from amelia.schedule.machine import evolve, fold
+from amelia.show.run.watchers import JsonWatcher, LineWatcher, LiveWatcher
+
+_PAUSE = 0.2
+_INTERRUPTED = 128
+
+
+def choose_watcher(*, as_json: bool) -> Watcher:
+    """Returns who shows the run: a live tree on a terminal, else a line for every change, or JSON."""
+    if as_json:
+        return JsonWatcher(sys.stdout)
+    return LiveWatcher(sys.stdout) if sys.stdout.isatty() else LineWatcher(sys.stdout)
+
+
+def drive(directory: RunDirectory, watcher: Watcher) -> int:
+    """Drives a run as far as it goes, or follows whoever does, and returns the exit code."""
+    try:
+        driven = anyio.run(drive_run, directory, watcher)
+    except JournalBusyError:
+        click.echo(f"run {directory.run} is driven by another process; following it", err=True)
+        driven = Driven(_follow(directory, watcher), None)
+    if driven.stopped_by is not None:
+        return _INTERRUPTED + driven.stopped_by
+    return exit_code(driven.run.outcome)
+
+
+def exit_code(outcome: Outcome | None) -> int:
+    """Returns the exit code of an outcome; a run that merely pauses has done what was asked of it."""
+    if outcome is None:
+        return 0
+    match outcome.result:
+        case Result.COMPLETED:
+            return 0
+        case Result.NEEDS_HUMAN:
+            return 4
+        case Result.HALTED:
+            return 6 if outcome.reason is Reason.BUDGET else 1
+        case Result.ABORTED | Result.CANCELLED:
+            return 1
+        case _:
+            assert_never(outcome.result)
+
+
+def _follow(directory: RunDirectory, watcher: Watcher) -> RunState:
+    """Shows a run that another process drives, until it stops; leaving does not disturb it."""
+    past = read_journal(directory.journal)
+    run = fold(recorded.event for recorded in past)
+    watcher.show(past, run)
+    seen = past[-1].seq
+    while True:
+        is_live = is_driven(directory.journal)
+        news = read_journal(directory.journal, after=seen)
+        for recorded in news:
+            run, seen = evolve(run, recorded.event), recorded.seq
+        if news:
+            watcher.show(news, run)
+        if not is_live:
+            return run
+        watcher.tick()
+        time.sleep(_PAUSE)

@@ -1,0 +1,27 @@
+"""`amelia fix RUN UNIT`: a person does a parked unit's work by hand."""
+
+import click
+
+from amelia.app.people import finish_repair, open_repair
+from amelia.config.places import state_home
+from amelia.model.plan import UnitId
+from amelia.record.runs import find_run
+from amelia.show.cli.wishes import carry_wish
+
+
+@click.command("fix")
+@click.argument("run")
+@click.argument("unit")
+@click.option("--done", is_flag=True, help="The work is done: verify it and land it.")
+def command(*, run: str, unit: str, done: bool) -> None:
+    """Print the worktree in which UNIT of RUN can be fixed by hand; with --done, verify and land it.
+
+    The worktree holds what the last attempt left.
+    """
+    directory = find_run(state_home(), run)
+    repair = open_repair(directory, UnitId(unit))
+    if not done:
+        click.echo(repair.lane.directory)
+        click.echo(f"when it is done: amelia fix {directory.run} {unit} --done", err=True)
+        return
+    carry_wish(directory, finish_repair(repair), said=f"{unit} is verified and lands as you left it")

@@ -1,0 +1,18 @@
+"""`amelia retry RUN UNIT`: a parked unit tries again."""
+
+import click
+
+from amelia.config.places import state_home
+from amelia.model.events import UnitReset
+from amelia.model.plan import UnitId
+from amelia.record.runs import find_run
+from amelia.show.cli.wishes import carry_wish
+
+
+@click.command("retry")
+@click.argument("run")
+@click.argument("unit")
+def command(*, run: str, unit: str) -> None:
+    """Let UNIT of RUN, which waits for a person, try again with all its attempts."""
+    directory = find_run(state_home(), run)
+    carry_wish(directory, UnitReset(UnitId(unit)), said=f"{unit} tries again")

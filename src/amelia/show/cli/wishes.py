@@ -1,0 +1,25 @@
+"""What a command does that asks something of a run."""
+
+import anyio
+import click
+
+from amelia.app.people import ask, start_in_background
+from amelia.app.runs import drive_run
+from amelia.model.events import AbortRequested, CancelRequested
+from amelia.model.journal import Wanted
+from amelia.record.runs import RunDirectory
+from amelia.show.cli.text import printable
+from amelia.show.run.watchers import Silent
+
+
+def carry_wish(directory: RunDirectory, wanted: Wanted, *, said: str) -> None:
+    """Leaves a wish for a run; one that nobody drives is ended here, or goes on in the background."""
+    is_driven = ask(directory, wanted)
+    click.echo(printable(said))
+    if is_driven:
+        return
+    if isinstance(wanted, CancelRequested | AbortRequested):
+        anyio.run(drive_run, directory, Silent())
+    else:
+        start_in_background(directory)
+        click.echo(f"the run goes on in the background: amelia status {directory.run}")
