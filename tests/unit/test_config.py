@@ -5,11 +5,13 @@ import pytest
 
 from amelia.config import load_settings
 from amelia.model.errors import ConfigError
-from amelia.model.settings import PlanSettings, SizeLimits, TddRule
+from amelia.model.settings import Settings, SizeLimits, TddRule
+
+UNREADABLE = Path("/proc/self/mem")
 
 
 def test_without_files_the_defaults_hold(tmp_path: Path) -> None:
-    assert load_settings(tmp_path) == PlanSettings()
+    assert load_settings(tmp_path) == Settings()
 
 
 def test_amelia_toml_is_read_from_a_directory_above(tmp_path: Path) -> None:
@@ -18,7 +20,7 @@ def test_amelia_toml_is_read_from_a_directory_above(tmp_path: Path) -> None:
     )
     inner = tmp_path / "a" / "b"
     inner.mkdir(parents=True)
-    settings = load_settings(inner)
+    settings = load_settings(inner).plan
     assert settings.tdd is TddRule.WARN
     assert not settings.enable_phased_execution
     assert settings.limits == SizeLimits(max_input_tokens=8000, auto_split=False)
@@ -28,24 +30,38 @@ def test_the_search_stops_at_the_repository(tmp_path: Path) -> None:
     (tmp_path / "amelia.toml").write_text('tdd = "off"\n')
     repository = tmp_path / "repo"
     (repository / ".git").mkdir(parents=True)
-    assert load_settings(repository) == PlanSettings()
+    assert load_settings(repository) == Settings()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("amelia.toml", ""), ("pyproject.toml", "[tool.amelia]\n"), (".project-config.json", "{}")],
+)
+def test_the_search_stops_at_the_nearest_file_even_if_it_says_nothing(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    (tmp_path / "amelia.toml").write_text('tdd = "off"\n')
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    (inner / name).write_text(text)
+    assert load_settings(inner) == Settings()
 
 
 def test_pyproject_holds_settings_too(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text('[tool.amelia]\ntdd = "off"\n')
-    assert load_settings(tmp_path).tdd is TddRule.OFF
+    assert load_settings(tmp_path).plan.tdd is TddRule.OFF
 
 
 def test_a_pyproject_without_amelia_is_nobodys_business(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[project]\nname = 'x'\n")
     (tmp_path / "amelia.toml").write_text('tdd = "off"\n')
-    assert load_settings(tmp_path).tdd is TddRule.OFF
+    assert load_settings(tmp_path).plan.tdd is TddRule.OFF
 
 
 @pytest.mark.parametrize("key", ["max_criteria_per_task", "max_acceptance_criteria"])
 def test_project_config_json_gives_limits_in_both_spellings(tmp_path: Path, key: str) -> None:
     (tmp_path / ".project-config.json").write_text(json.dumps({"task_size_limits": {key: 4}, "other": 1}))
-    assert load_settings(tmp_path).limits == SizeLimits(max_acceptance_criteria=4)
+    assert load_settings(tmp_path).plan.limits == SizeLimits(max_acceptance_criteria=4)
 
 
 def test_amelia_toml_outranks_project_config_json(tmp_path: Path) -> None:
@@ -53,7 +69,7 @@ def test_amelia_toml_outranks_project_config_json(tmp_path: Path) -> None:
         '{"task_size_limits": {"complexity_threshold": 3, "auto_split": false}}'
     )
     (tmp_path / "amelia.toml").write_text("[task_size_limits]\ncomplexity_threshold = 7.5\n")
-    assert load_settings(tmp_path).limits == SizeLimits(complexity_threshold=7.5, auto_split=False)
+    assert load_settings(tmp_path).plan.limits == SizeLimits(complexity_threshold=7.5, auto_split=False)
 
 
 @pytest.mark.parametrize(
@@ -135,4 +151,11 @@ def test_hostile_settings_are_refused_with_a_message(tmp_path: Path, text: str, 
 def test_settings_that_are_no_text_are_refused(tmp_path: Path) -> None:
     (tmp_path / "amelia.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(ConfigError, match="not valid UTF-8"):
+        load_settings(tmp_path)
+
+
+@pytest.mark.skipif(not UNREADABLE.exists(), reason="needs a file that even root cannot read")
+def test_settings_that_cannot_be_read_are_an_error_that_says_why(tmp_path: Path) -> None:
+    (tmp_path / "amelia.toml").symlink_to(UNREADABLE)
+    with pytest.raises(ConfigError, match=r"amelia\.toml: cannot be read: ."):
         load_settings(tmp_path)

@@ -1,7 +1,16 @@
-"""The settings that decide how a plan is checked and cut; read from files by `config`, used by `plan`."""
+"""What a person decides about plans and runs; read from files by `config`, used by everybody below.
 
-from dataclasses import dataclass
+Everything has a default, so that no file is needed. `RunSettings.policies` holds every mode.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
+
+from amelia.model.agents import Clocks
+from amelia.model.evidence import VerifySettings
+from amelia.model.plan import Mode
+from amelia.model.policy import POLICIES, Policy
 
 
 class TddRule(StrEnum):
@@ -32,3 +41,23 @@ class PlanSettings:
     limits: SizeLimits = SizeLimits()
     tdd: TddRule = TddRule.STRICT
     enable_phased_execution: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSettings:
+    """Everything a run may be told besides its plan; `script` is an absolute path."""
+
+    driver: str | None = None
+    script: str | None = None
+    parallel_workers: int = 1
+    policies: Mapping[Mode, Policy] = field(default_factory=lambda: POLICIES)
+    verify: VerifySettings = field(default_factory=VerifySettings)
+    clocks: Clocks = field(default_factory=Clocks)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings that hold in one directory."""
+
+    plan: PlanSettings = PlanSettings()
+    run: RunSettings = field(default_factory=RunSettings)

@@ -1,0 +1,105 @@
+"""The page about settings is complete and true."""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from amelia.config import load_settings
+from amelia.config.keys import KEYS, SHARED
+from amelia.config.values import Table
+from amelia.model.errors import ConfigError
+from amelia.model.settings import Settings
+
+PAGE = (Path(__file__).parents[2] / "docs/reference/settings.md").read_text(encoding="utf-8")
+DEFAULTS, WITHOUT_DEFAULT = re.findall(
+    r"^<!-- settings -->\n```toml\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL
+)
+JSON = PAGE.partition("```json\n")[2].partition("```")[0]
+RANGE = re.compile(
+    r"^(?:\[(?P<table>[\w.]+)\].*|(?P<key>\w+) = \S+ +# (?P<low>[\d.]+) to (?P<high>[\d.]+)\b.*)$",
+    re.MULTILINE,
+)
+SECOND_SPELLING = "task_size_limits.max_acceptance_criteria"
+
+
+def known(table: Table, prefix: str = "") -> Iterator[str]:
+    for key, reader in table.readers.items():
+        if isinstance(reader, Table):
+            yield from known(reader, f"{prefix}{key}.")
+        else:
+            yield prefix + key
+
+
+def flat(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in data.items():
+        if isinstance(value, dict):
+            yield from flat(cast("dict[str, Any]", value), f"{prefix}{key}.")
+        else:
+            yield prefix + key, value
+
+
+def ranges() -> Iterator[tuple[str, str, str, str]]:
+    """Yields table, key and both bounds of every range on the page."""
+    table = ""
+    for match in RANGE.finditer(DEFAULTS):
+        if match["table"]:
+            table = match["table"]
+        else:
+            yield table, match["key"], match["low"], match["high"]
+
+
+def test_every_key_is_on_the_page_and_every_key_on_the_page_exists() -> None:
+    shown = {key for block in (DEFAULTS, WITHOUT_DEFAULT) for key, _ in flat(tomllib.loads(block))}
+    assert shown | {SECOND_SPELLING} == set(known(KEYS))
+    assert SECOND_SPELLING.rpartition(".")[2] in DEFAULTS
+
+
+def test_the_defaults_on_the_page_are_the_defaults(tmp_path: Path) -> None:
+    (tmp_path / "amelia.toml").write_text(DEFAULTS, encoding="utf-8")
+    assert load_settings(tmp_path) == Settings()
+
+
+@pytest.mark.parametrize(("table", "key", "low", "high"), list(ranges()))
+def test_the_ranges_on_the_page_are_the_ranges(
+    tmp_path: Path, table: str, key: str, low: str, high: str
+) -> None:
+    header = f"[{table}]\n" if table else ""
+    file = tmp_path / "amelia.toml"
+    for bound in (low, high):
+        file.write_text(f"{header}{key} = {bound}\n")
+        load_settings(tmp_path)
+    for beyond in ("-1", str(float(high) + 1).removesuffix(".0")):
+        file.write_text(f"{header}{key} = {beyond}\n")
+        with pytest.raises(
+            ConfigError, match=rf"{key} must be a .*number from {low} to {high}, not {beyond}$"
+        ):
+            load_settings(tmp_path)
+
+
+def test_every_bounded_number_has_its_range_on_the_page() -> None:
+    bounded = {
+        key
+        for key, value in flat(tomllib.loads(DEFAULTS))
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    }
+    assert {f"{table}.{key}".lstrip(".") for table, key, _, _ in ranges()} >= {
+        key for key in bounded if not key.startswith(("modes.tasks", "modes.phased", "modes.lifecycle"))
+    }
+
+
+def test_what_has_no_default_can_be_set_as_the_page_shows(tmp_path: Path) -> None:
+    (tmp_path / "amelia.toml").write_text(WITHOUT_DEFAULT, encoding="utf-8")
+    run = load_settings(tmp_path).run
+    assert run.driver == "script"
+    assert run.script == str(tmp_path / "agents.toml")
+    assert run.verify.setup == ("uv", "sync", "--frozen")
+
+
+def test_the_page_shows_every_key_that_is_shared_with_others(tmp_path: Path) -> None:
+    (tmp_path / ".project-config.json").write_text(JSON, encoding="utf-8")
+    assert load_settings(tmp_path).run.parallel_workers == 2
+    assert all(f'"{key}"' in JSON for key in SHARED.readers)
