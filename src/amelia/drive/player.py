@@ -182,8 +182,8 @@ class Player:
                 self.print_line(cast("str", text))
             case {"sleep": seconds}:
                 time.sleep(cast("float", seconds))
-            case {"hang": True}:
-                while True:
+            case {"hang": wanted}:
+                while wanted:
                     time.sleep(3600)
             case {"exit": code}:
                 return cast("int", code)

@@ -28,9 +28,7 @@ def check_script(path: Path) -> None:
             f"{path}: the script cannot be read: {error.strerror}", hint="give the path of a TOML file"
         ) from error
     except ScriptError as error:
-        raise ConfigError(
-            f"{path}: {error}", hint="a script is a list of [[turn]] tables"
-        ) from error
+        raise ConfigError(f"{path}: {error}", hint="a script is a list of [[turn]] tables") from error
 
 
 @dataclass(frozen=True, slots=True)

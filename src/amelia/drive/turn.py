@@ -89,7 +89,9 @@ class ProgramTurn:
             await self._process.stop()
 
     async def _lines(self) -> AsyncGenerator[Line, None]:
-        """Runs the program and yields its lines."""
+        """Runs the program and yields its lines; a turn that was ended before it began starts nothing."""
+        if self._ended_by is not None:
+            return
         lines = Lines()
         async with AsyncExitStack() as stack:
             stack.callback(self._errors.unlink, missing_ok=True)
@@ -99,7 +101,7 @@ class ProgramTurn:
                 self._last_words = os.fsencode(f"cannot be started in {self._spec.cwd}: {error.strerror}")
                 return
             self._process = process
-            if self._ended_by is not None:
+            if self._ended_by is not None:  # while the program was being started
                 await process.stop(timedelta(0))
             output = await stack.enter_async_context(aclosing(process.stdout))
             async for chunk in output:
