@@ -149,12 +149,7 @@ def commit_tree(
 
 def run_hook(where: Repository, hook: str, *arguments: str, patience: timedelta) -> Answer:
     """Runs a hook of the repository in the worktree."""
-    call = Call(
-        accept=None,
-        patience=patience,
-        with_hooks=True,
-        environment={"GIT_INDEX_FILE": str(where.git_dir / "index")},
-    )
+    call = Call(accept=None, patience=patience, with_hooks=True)
     return run_git(where, "hook", "run", "--ignore-missing", hook, "--", *arguments, call=call)
 
 
@@ -218,6 +213,20 @@ def update_ref(where: Repository, ref: str, commit: CommitId, *, expected: Commi
 def set_ref(where: Repository, ref: str, commit: CommitId) -> None:
     """Makes a ref name a commit, whatever it named."""
     run_git(where, "update-ref", "--no-deref", ref, commit)
+
+
+def list_refs(where: Repository, below: str) -> dict[str, CommitId]:
+    """Returns all refs below a name, and the commits they name."""
+    found = run_git(where, "for-each-ref", "--format=%(refname)%00%(objectname)", below).text
+    pairs = (line.split("\0") for line in found.splitlines())
+    return {ref: CommitId(commit) for ref, commit in pairs}
+
+
+def delete_refs(where: Repository, below: str) -> None:
+    """Deletes all refs below a name, together or not at all."""
+    lines = "".join(f"delete {ref}\n" for ref in list_refs(where, below))
+    if lines:
+        run_git(where, "update-ref", "--no-deref", "--stdin", call=Call(stdin=lines.encode()))
 
 
 def describe_ref(where: Repository, ref: str, *fields: str) -> tuple[str, ...] | None:

@@ -97,4 +97,4 @@ class Lane:
     @property
     def repository(self) -> Repository:
         """Returns where git commands about the lane's files look."""
-        return Repository(self.git_dir, work_tree=self.directory)
+        return Repository(self.git_dir, work_tree=self.directory, index=self.index)

@@ -6,12 +6,10 @@
 - One lane is used by one caller at a time; different lanes do not know each other.
 """
 
-from amelia.model.errors import GitError
 from amelia.model.git import CommitId, Prepared, Treeish
-from amelia.system.git import Answer
-from amelia.system.git_commands import clean, read_tree
 from amelia.system.git_places import Lane
-from amelia.workspace.removal import open_up, real_directory
+from amelia.workspace.fill import fill
+from amelia.workspace.removal import real_directory
 from amelia.workspace.standalone import Standalone, write_repository
 from amelia.workspace.store import AGENT_CONFIG, borrowed_objects
 from amelia.workspace.submodules import populate
@@ -21,7 +19,7 @@ def prepare(lane: Lane, *, tree: Treeish, base: CommitId) -> Prepared:
     """Puts a tree into a lane's worktree, with the base as the commit that the agent sees."""
     real_directory(lane.directory)
     point_at(lane, base)
-    _fill(lane, tree)
+    fill(lane.repository, tree)
     write_repository(lane.directory / ".git", _agent_repository(lane, base))
     return Prepared(populate(lane, tree))
 
@@ -32,33 +30,6 @@ def point_at(lane: Lane, base: CommitId) -> None:
     (lane.git_dir / "commondir").write_text("../..\n")
     (lane.git_dir / "HEAD").write_text(f"{base}\n")
     lane.index.with_name("index.lock").unlink(missing_ok=True)
-
-
-def _fill(lane: Lane, tree: Treeish) -> None:
-    if not _is_done(read_tree(lane.repository, tree)):
-        open_up(lane.directory)
-        lane.index.unlink(missing_ok=True)
-        _demand(read_tree(lane.repository, tree), lane)
-    cleaned = clean(lane.repository)
-    if cleaned.code != 0:
-        open_up(lane.directory)
-        cleaned = clean(lane.repository)
-        _demand(cleaned, lane)
-    if cleaned.out:
-        # A link in the place of a directory may have looked like the files behind it.
-        _demand(read_tree(lane.repository, tree), lane)
-
-
-def _is_done(answer: Answer) -> bool:
-    return answer.code == 0 and "unable to" not in answer.err
-
-
-def _demand(answer: Answer, lane: Lane) -> None:
-    if not _is_done(answer):
-        raise GitError(
-            f"{lane.directory}: the files of a tree cannot be put there: {answer.err.strip()}",
-            hint="look at the permissions and the free space there; the directory may be deleted",
-        )
 
 
 def _agent_repository(lane: Lane, base: CommitId) -> Standalone:

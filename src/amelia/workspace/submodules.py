@@ -6,6 +6,7 @@
   otherwise run commands that the agent wrote there.
 """
 
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +14,9 @@ from urllib.parse import quote, unquote
 
 from amelia.model.git import CommitId, Treeish
 from amelia.system.git import Repository
-from amelia.system.git_commands import blob_config, clean, find_commit, gitlinks, has_changes, read_tree
+from amelia.system.git_commands import blob_config, find_commit, gitlinks, has_changes
 from amelia.system.git_places import Lane, Store
+from amelia.workspace.fill import fill
 from amelia.workspace.removal import real_directory, remove
 from amelia.workspace.standalone import Standalone, write_repository
 from amelia.workspace.store import AGENT_CONFIG
@@ -35,20 +37,24 @@ def populate(lane: Lane, tree: Treeish) -> tuple[str, ...]:
     if not (lane.directory / ".gitmodules").exists():
         remove(modules)
         return ()
+    before = populated(lane)
     modules.mkdir(exist_ok=True)
-    empty: list[str] = []
     waiting = list(_found_in(lane.repository, tree, modules=lane.store.source.common_dir / "modules"))
-    for _ in range(_MOST):
-        if not waiting:
-            break
+    filled: set[str] = set()
+    empty: list[str] = []
+    while waiting:
         found = waiting.pop()
-        if (inner := _fill(lane, found)) is None:
+        if len(filled) >= _MOST or not _has(found.module, found.commit):
             empty.append(found.path)
-        else:
-            waiting.extend(
-                _found_in(inner, found.commit, modules=found.module / "modules", prefix=f"{found.path}/")
-            )
-    return tuple(sorted((*empty, *(found.path for found in waiting))))
+            continue
+        inner = _fill(lane, found)
+        filled.add(found.path)
+        waiting.extend(
+            _found_in(inner, found.commit, modules=found.module / "modules", prefix=f"{found.path}/")
+        )
+    for path in set(before) - filled:
+        _index(lane, path).unlink()
+    return tuple(sorted(empty))
 
 
 def is_known(store: Store, tree: Treeish, *, path: str, commit: CommitId) -> bool:
@@ -64,49 +70,55 @@ def populated(lane: Lane) -> tuple[str, ...]:
 
 
 def disarm(lane: Lane) -> None:
-    """Takes back the configuration of all submodules that an agent had in hand."""
+    """Takes back the configuration of all submodules that an agent had in hand, and what is no repository."""
     for path in populated(lane):
-        git_dir = lane.directory / path / ".git"
-        if not _is_inside(lane, git_dir.parent):
+        place = lane.directory / path
+        if not place.is_dir() or not place.resolve().is_relative_to(lane.directory.resolve()):
             continue
+        git_dir = place / ".git"
         if git_dir.is_symlink() or not git_dir.is_dir():
             remove(git_dir)  # it would lead to a repository that we know nothing of
             continue
         for name in ("config", "config.worktree", "commondir"):
             remove(git_dir / name)
         (git_dir / "config").write_text(_config(lane.store), encoding="utf-8", errors="surrogateescape")
+        if find_commit(Repository(git_dir), "HEAD") is None:
+            remove(git_dir)
 
 
 def unsaved(lane: Lane) -> tuple[str, ...]:
     """Returns the submodules that hold changes which no commit of theirs has; to be asked once disarmed."""
-    places = [(path, lane.directory / path) for path in populated(lane)]
-    return tuple(
-        path
-        for path, place in places
-        if (place / ".git").is_dir() and has_changes(Repository(place / ".git", work_tree=place))
-    )
+    return tuple(path for path in populated(lane) if _is_unsaved(lane.directory / path))
 
 
-def _fill(lane: Lane, found: _Found) -> Repository | None:
-    if not _has(found.module, found.commit):
-        return None
+def _is_unsaved(place: Path) -> bool:
+    if place.is_symlink() or not place.is_dir():
+        return False
+    if not (place / ".git").is_dir():
+        return any(place.iterdir())
+    return has_changes(Repository(place / ".git", work_tree=place))
+
+
+def _fill(lane: Lane, found: _Found) -> Repository:
     place = real_directory(lane.directory / found.path)
-    index = lane.git_dir / "modules" / quote(found.path, safe="", errors="surrogateescape")
-    write_repository(
-        place / ".git",
-        Standalone(
-            head=found.commit,
-            config=_config(lane.store),
-            borrowed=(found.module / "objects",),
-            index=index,
-            exclude=found.module / "info" / "exclude",
-            shallow=found.module / "shallow",
-        ),
+    index = _index(lane, found.path)
+    content = Standalone(
+        head=found.commit,
+        config=_config(lane.store),
+        borrowed=(found.module / "objects",),
+        index=index,
+        exclude=found.module / "info" / "exclude",
+        shallow=found.module / "shallow",
     )
-    repository = Repository(place / ".git", work_tree=place)
-    read_tree(repository, found.commit)
-    clean(repository)
+    write_repository(place / ".git", content)
+    repository = Repository(place / ".git", work_tree=place, index=index)
+    fill(repository, found.commit)
+    shutil.copyfile(index, place / ".git" / "index")
     return repository
+
+
+def _index(lane: Lane, path: str) -> Path:
+    return lane.git_dir / "modules" / quote(path, safe="", errors="surrogateescape")
 
 
 def _found_in(where: Repository, tree: Treeish, *, modules: Path, prefix: str = "") -> Iterator[_Found]:
@@ -134,7 +146,3 @@ def _has(module: Path, commit: CommitId) -> bool:
 
 def _config(store: Store) -> str:
     return (store.git_dir / AGENT_CONFIG).read_text(encoding="utf-8", errors="surrogateescape")
-
-
-def _is_inside(lane: Lane, path: Path) -> bool:
-    return path.resolve().is_relative_to(lane.directory.resolve())

@@ -1,0 +1,42 @@
+"""Makes the files of a directory exactly those of a tree, whatever is there.
+
+Two git processes do it when little is wrong. When something is in the way, permissions are given back, the
+index is made anew and everything is tried once more.
+"""
+
+from amelia.model.errors import GitError
+from amelia.model.git import Treeish
+from amelia.system.git import Answer, Repository
+from amelia.system.git_commands import clean, read_tree
+from amelia.workspace.removal import open_up
+
+
+def fill(where: Repository, tree: Treeish) -> None:
+    """Puts the tree into the worktree and removes what is neither in it nor ignored."""
+    assert where.work_tree is not None
+    assert where.index is not None
+    where.index.with_name(f"{where.index.name}.lock").unlink(missing_ok=True)  # left by a killed process
+    if not _is_done(read_tree(where, tree)):
+        open_up(where.work_tree)
+        where.index.unlink(missing_ok=True)
+        _demand(read_tree(where, tree), where)
+    cleaned = clean(where)
+    if cleaned.code != 0:
+        open_up(where.work_tree)
+        cleaned = clean(where)
+        _demand(cleaned, where)
+    if cleaned.out:
+        # A link in the place of a directory may have looked like the files behind it.
+        _demand(read_tree(where, tree), where)
+
+
+def _is_done(answer: Answer) -> bool:
+    return answer.code == 0 and "unable to" not in answer.err
+
+
+def _demand(answer: Answer, where: Repository) -> None:
+    if not _is_done(answer):
+        raise GitError(
+            f"{where.work_tree}: the files of a tree cannot be put there: {answer.err.strip()}",
+            hint="look at the permissions and the free space there; the directory may be deleted",
+        )
