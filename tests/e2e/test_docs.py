@@ -5,13 +5,10 @@ import re
 import shlex
 import subprocess  # noqa: TID251 - documents show commands; they are run
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
 
-from amelia.config import load_settings
-from amelia.model.settings import PlanSettings
 from amelia.plan.read import read_plan
 
 REPOSITORY = Path(__file__).parents[2]
@@ -53,14 +50,6 @@ def test_a_command_prints_what_the_document_shows(command: str, output: str) -> 
 def test_an_example_plan_reads_as_the_document_says(plan: str, ids: list[str]) -> None:
     read, _ = read_plan(plan.encode())
     assert [task.id for task in read.tasks] == ids
-
-
-def test_the_settings_shown_are_the_defaults(tmp_path: Path) -> None:
-    text = (REPOSITORY / "docs/reference/settings.md").read_text(encoding="utf-8")
-    shown = text.partition("```toml\n")[2].partition("```")[0]
-    assert len(tomllib.loads(shown)["task_size_limits"]) == 7
-    (tmp_path / "amelia.toml").write_text(shown, encoding="utf-8")
-    assert load_settings(tmp_path) == PlanSettings()
 
 
 def test_every_finding_is_documented_and_every_documented_one_exists() -> None:

@@ -5,18 +5,19 @@ plan asks for, commits that cannot be signed, a plan that is being run already.
 """
 
 import hashlib
-import os
 import signal
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from amelia.app.workshops import find_tests, make_driver, open_workshop
+from anyio import to_thread
+
+from amelia.app.workshops import find_tests, keep_attempts, make_driver, open_workshop
 from amelia.land.commit import check_signing
 from amelia.model.agents import Role
 from amelia.model.errors import AmeliaError, ConfigError
-from amelia.model.events import RunResumed, RunStarted
+from amelia.model.events import RunStarted
 from amelia.model.evidence import TestCommand
 from amelia.model.git import CommitId
 from amelia.model.plan import TaskType, Unit
@@ -99,7 +100,8 @@ async def drive_run(directory: RunDirectory, watcher: Watcher) -> Driven:
             return Driven(run, None)
         await recover(shop, run, seq=past[-1].seq)
         coordinator = Coordinator(journal, WorkshopSteps(shop), watcher)
-        run = await coordinator.drive(RunResumed(os.getpid()))
+        run = await coordinator.drive()
+        await to_thread.run_sync(keep_attempts, shop.store)
         return Driven(run, coordinator.stopped_by)
 
 

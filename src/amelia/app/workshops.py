@@ -8,13 +8,15 @@ from amelia.drive.script import ScriptDriver, check_script
 from amelia.drive.session import Sessions
 from amelia.judge.detect import find_command
 from amelia.judge.verify import Verifier
+from amelia.land.publish import publish_attempts
 from amelia.model.agents import Driver, Role
 from amelia.model.errors import ConfigError
 from amelia.model.events import RunStarted
 from amelia.model.evidence import TestCommand, VerifySettings
-from amelia.model.git import CommitId
+from amelia.model.git import CommitId, ref_component
 from amelia.record.runs import RunDirectory
 from amelia.run.workshop import Workshop
+from amelia.system.git_commands import list_refs
 from amelia.system.git_places import Lane, Purpose, Store
 from amelia.workspace.lanes import prepare
 from amelia.workspace.source import open_source
@@ -44,6 +46,11 @@ def open_workshop(directory: RunDirectory, facts: RunStarted) -> Workshop:
         clocks=facts.clocks,
         now=lambda: datetime.now(UTC),
     )
+
+
+def keep_attempts(store: Store) -> None:
+    """Puts what attempts left into the user's repository, so that it outlives the store."""
+    publish_attempts(store, list_refs(store.repository, f"refs/amelia/{ref_component(store.run)}/"))
 
 
 def make_driver(name: str, script: str | None) -> Driver:

@@ -8,6 +8,7 @@
 """
 
 import math
+import os
 import signal
 import traceback
 from collections.abc import Sequence
@@ -60,11 +61,15 @@ class Coordinator:
         self._answers, self._heard = anyio.create_memory_object_stream[Sequence[ev.Event]](math.inf)
         self.stopped_by: signal.Signals | None = None
 
-    async def drive(self, first: ev.RunStarted | ev.RunResumed) -> RunState:
-        """Takes the run from its first event, or from where its journal ends, as far as it goes."""
+    async def drive(self) -> RunState:
+        """Takes the run from where its journal ends as far as it goes."""
         past = self._journal.read()
-        run = fold(recorded.event for recorded in past) if past else None
-        run = self._record(run, [first])
+        run = fold(recorded.event for recorded in past)
+        if len(past) > 1:
+            resumed = ev.RunResumed(os.getpid())
+            run = evolve(run, resumed)
+            past = self._journal.append([resumed])
+        self._watcher.show(past, run)
         with self._answers, self._heard:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._heartbeat)
@@ -88,11 +93,6 @@ class Coordinator:
             requests = self._journal.requests()
             if is_over(run) and (run.is_paused or not requests):
                 return run
-
-    def _record(self, run: RunState | None, events: Sequence[ev.Event]) -> RunState:
-        after = fold(events) if run is None else reduce(evolve, events, run)
-        self._watcher.show(self._journal.append(events), after)
-        return after
 
     def _settle(
         self, run: RunState, news: Sequence[ev.Event], requests: Sequence[Request]

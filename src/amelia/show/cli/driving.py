@@ -1,5 +1,6 @@
 """Drives a run for a command, or follows one that somebody else drives, and ends with its exit code."""
 
+import os
 import sys
 import time
 from typing import assert_never
@@ -14,27 +15,22 @@ from amelia.record.journal import JournalBusyError, is_driven, read_journal
 from amelia.record.runs import RunDirectory
 from amelia.run.loop import Watcher
 from amelia.schedule.machine import evolve, fold
-from amelia.show.run.watchers import JsonWatcher, LineWatcher, LiveWatcher
+from amelia.show.run.watchers import watching
 
 _PAUSE = 0.2
 _INTERRUPTED = 128
 
 
-def choose_watcher(*, as_json: bool) -> Watcher:
-    """Returns who shows the run: a live tree on a terminal, else a line for every change, or JSON."""
-    if as_json:
-        return JsonWatcher(sys.stdout)
-    return LiveWatcher(sys.stdout) if sys.stdout.isatty() else LineWatcher(sys.stdout)
-
-
-def drive(directory: RunDirectory, watcher: Watcher) -> int:
+def drive(directory: RunDirectory, *, as_json: bool) -> int:
     """Drives a run as far as it goes, or follows whoever does, and returns the exit code."""
-    try:
-        driven = anyio.run(drive_run, directory, watcher)
-    except JournalBusyError:
-        click.echo(f"run {directory.run} is driven by another process; following it", err=True)
-        driven = Driven(_follow(directory, watcher), None)
+    with watching(sys.stdout, as_json=as_json, environment=os.environ) as watcher:
+        try:
+            driven = anyio.run(drive_run, directory, watcher)
+        except JournalBusyError:
+            click.echo(f"run {directory.run} is driven by another process; following it", err=True)
+            driven = Driven(_follow(directory, watcher), None)
     if driven.stopped_by is not None:
+        click.echo(f"stopped; go on with: amelia resume {directory.run}", err=True)
         return _INTERRUPTED + driven.stopped_by
     return exit_code(driven.run.outcome)
 

@@ -6,7 +6,7 @@ from amelia.app.people import standing
 from amelia.app.runs import plan_has_changed
 from amelia.config.places import state_home
 from amelia.record.runs import find_run
-from amelia.show.cli.driving import choose_watcher, drive, exit_code
+from amelia.show.cli.driving import drive, exit_code
 
 
 @click.command("resume")
@@ -29,4 +29,4 @@ def command(*, run: str, as_json: bool, no_input: bool) -> None:  # noqa: ARG001
             f"the plan it started with ({directory.plan})",
             err=True,
         )
-    raise SystemExit(drive(directory, choose_watcher(as_json=as_json)))
+    raise SystemExit(drive(directory, as_json=as_json))

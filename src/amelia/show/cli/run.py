@@ -15,7 +15,7 @@ from amelia.config.places import state_home
 from amelia.model.plan import Mode
 from amelia.model.settings import RunSettings
 from amelia.plan.compile import CompiledPlan
-from amelia.show.cli.driving import choose_watcher, drive
+from amelia.show.cli.driving import drive
 from amelia.show.cli.text import printable
 from amelia.show.cli.tree import draw_errors, draw_plan
 
@@ -87,7 +87,7 @@ def command(  # noqa: PLR0913 - one parameter per option
             f"run {directory.run} goes on in the background: amelia status {directory.run}", err=as_json
         )
         raise SystemExit(0)
-    raise SystemExit(drive(directory, choose_watcher(as_json=as_json)))
+    raise SystemExit(drive(directory, as_json=as_json))
 
 
 def _check(compiled: CompiledPlan, *, name: str, is_asking: bool) -> None:

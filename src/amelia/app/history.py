@@ -1,0 +1,103 @@
+"""What runs left behind: which there are, what their units changed, and what can be removed."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from amelia.app.workshops import keep_attempts, open_store
+from amelia.model import events as ev
+from amelia.model.errors import AmeliaError
+from amelia.model.git import CommitId
+from amelia.model.journal import Recorded
+from amelia.model.plan import UnitId
+from amelia.model.state import RunState
+from amelia.record.journal import is_driven, read_journal
+from amelia.record.runs import RunDirectory, all_runs, started
+from amelia.schedule.machine import fold
+from amelia.workspace.diff import patch
+from amelia.workspace.removal import remove
+
+_LONGEST_DIFF = 50_000_000
+
+
+class UnknownAttemptError(AmeliaError):
+    """A unit has no such attempt."""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A run that there is, and where it stands."""
+
+    directory: RunDirectory
+    at: datetime
+    run: RunState
+    is_driven: bool
+
+
+def known_runs(home: Path, repository: Path | None) -> list[Known]:
+    """Returns the runs of a repository, or of all, newest first."""
+    found: list[Known] = []
+    for directory in all_runs(home):
+        first = started(directory)
+        if first is None or (repository is not None and first[1].repository != str(repository)):
+            continue
+        run = fold(recorded.event for recorded in read_journal(directory.journal))
+        found.append(Known(directory, first[0], run, is_driven(directory.journal)))
+    return sorted(found, key=lambda known: known.at, reverse=True)
+
+
+def attempt_diff(directory: RunDirectory, unit: UnitId, attempt: int | None) -> str:
+    """Returns what an attempt of a unit changed, the last one unless told otherwise."""
+    past = read_journal(directory.journal)
+    facts = past[0].event
+    assert isinstance(facts, ev.RunStarted)
+    attempts = _attempts(past, unit)
+    if not attempts:
+        raise UnknownAttemptError(f"{unit} has no finished attempt", hint=f"amelia status {directory.run}")
+    number = attempt if attempt is not None else max(attempts)
+    if number not in attempts:
+        have = ", ".join(map(str, sorted(attempts)))
+        raise UnknownAttemptError(f"{unit} has no finished attempt {number}; it has {have}")
+    base, commit = attempts[number]
+    return patch(open_store(directory, facts), base, commit, limit=_LONGEST_DIFF).text
+
+
+def _attempts(past: list[Recorded], unit: UnitId) -> dict[int, tuple[CommitId, CommitId]]:
+    """Returns the base and the snapshot of every attempt of a unit that ended."""
+    base: CommitId | None = None
+    found: dict[int, tuple[CommitId, CommitId]] = {}
+    for recorded in past:
+        match recorded.event:
+            case ev.UnitStarted(name, _, start) if name == unit:
+                base = start
+            case ev.UnitRetried(unit=name, base=start) if name == unit:
+                base = start
+            case ev.AttemptEnded(unit=name, attempt=attempt, work=work) if name == unit and base is not None:
+                found[attempt] = (base, work.commit)
+            case _:
+                pass
+    return found
+
+
+def collect(home: Path) -> Iterator[tuple[RunDirectory, int]]:
+    """Removes stores and worktrees of finished runs, and yields each with the bytes that became free.
+
+    What attempts left is put into the user's repository first; journals, plans and transcripts stay.
+    """
+    for known in known_runs(home, None):
+        is_final = known.run.outcome is not None and known.run.outcome.is_final
+        if not is_final or known.is_driven or not known.directory.store.exists():
+            continue
+        keep_attempts(open_store(known.directory, known.run.facts))
+        places = (known.directory.lanes, known.directory.store, known.directory.checks)
+        size = sum(_size(place) for place in places)
+        for place in places:
+            remove(place)
+        yield known.directory, size
+
+
+def _size(place: Path) -> int:
+    return sum(path.lstat().st_size for path in place.rglob("*") if not path.is_dir())

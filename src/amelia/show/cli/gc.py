@@ -1,0 +1,21 @@
+"""`amelia gc`: room is made where finished runs were."""
+
+import click
+
+from amelia.app.history import collect
+from amelia.config.places import state_home
+
+_MEGABYTE = 1_000_000
+
+
+@click.command("gc")
+def command() -> None:
+    """Remove worktrees and private clones of runs that are over.
+
+    What attempts left is kept in your repository under refs/amelia/; journals and transcripts stay.
+    """
+    count = freed = 0
+    for directory, size in collect(state_home()):
+        count, freed = count + 1, freed + size
+        click.echo(f"{directory.run}: {size / _MEGABYTE:.1f} MB")
+    click.echo(f"{count} runs cleared, {freed / _MEGABYTE:.1f} MB freed")

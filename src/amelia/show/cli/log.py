@@ -1,0 +1,39 @@
+"""`amelia log RUN [UNIT]`: what happened in a run."""
+
+import json
+
+import click
+
+from amelia.app.people import RefusedError
+from amelia.config.places import state_home
+from amelia.model.git import ref_component
+from amelia.model.plan import UnitId
+from amelia.record.journal import read_journal
+from amelia.record.runs import find_run
+from amelia.schedule.machine import evolve, fold
+from amelia.show.run.events import event_json
+from amelia.show.run.lines import draw_change
+
+
+@click.command("log")
+@click.argument("run")
+@click.argument("unit", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print one event per line as JSON.")
+def command(*, run: str, unit: str | None, as_json: bool) -> None:
+    """Show what happened in RUN, or to its UNIT, and where its agents' sessions are recorded."""
+    directory = find_run(state_home(), run)
+    past = read_journal(directory.journal)
+    state = fold(recorded.event for recorded in past[:1])
+    if unit is not None and UnitId(unit) not in state.units:
+        raise RefusedError(f"run {directory.run} has no unit {unit!r}", hint=f"amelia status {directory.run}")
+    for recorded in past:
+        state = evolve(state, recorded.event) if recorded.seq > 1 else state
+        if unit is not None and getattr(recorded.event, "unit", None) != unit:
+            continue
+        if as_json:
+            told = event_json(recorded, run=directory.run, mode=state.facts.mode)
+            click.echo(json.dumps(told, ensure_ascii=False))
+        elif line := draw_change(recorded, state):
+            click.echo(line)
+    if not as_json:
+        click.echo(f"sessions: {directory.path / 'transcripts' / (ref_component(unit) if unit else '')}")

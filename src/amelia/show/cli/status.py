@@ -1,0 +1,88 @@
+"""`amelia status`: the runs of a repository, or where one of them stands."""
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from amelia.app.history import Known, known_runs
+from amelia.config.places import state_home
+from amelia.model.state import Landed
+from amelia.record.journal import read_journal
+from amelia.record.runs import RunDirectory, find_run
+from amelia.schedule.machine import fold
+from amelia.show.cli.text import fit, printable
+from amelia.show.run.projection import execution_state
+from amelia.show.run.spans import charset_for, painted, text_of
+from amelia.show.run.standing import outcome_text
+from amelia.show.run.times import Timeline, instant
+from amelia.show.run.tree import draw_run
+from amelia.workspace.source import open_source
+
+_WIDE = 100
+
+
+@click.command("status")
+@click.argument("run", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+def command(*, run: str | None, as_json: bool) -> None:
+    """List the runs of this repository, newest first; or show where RUN stands."""
+    if run is None:
+        runs = known_runs(state_home(), open_source(Path.cwd()).top)
+        click.echo(_runs_json(runs) if as_json else _runs_text(runs))
+    else:
+        _show(find_run(state_home(), run), as_json=as_json)
+
+
+def _show(directory: RunDirectory, *, as_json: bool) -> None:
+    past = read_journal(directory.journal)
+    run = fold(recorded.event for recorded in past)
+    timeline = Timeline().after(past)
+    if as_json:
+        click.echo(json.dumps(execution_state(run, timeline), indent=2, ensure_ascii=False))
+        return
+    columns = shutil.get_terminal_size((_WIDE, 24)).columns
+    charset = charset_for(sys.stdout.encoding)
+    is_coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    for line in draw_run(run, timeline, datetime.now(UTC).astimezone(), width=columns, charset=charset):
+        click.echo(painted(line) if is_coloured else text_of(line))
+
+
+def _runs_json(runs: Sequence[Known]) -> str:
+    return json.dumps(
+        [
+            {
+                "run": known.directory.run,
+                "outcome": outcome_text(known.run),
+                "goal": known.run.facts.goal,
+                "plan": known.run.facts.plan_path,
+                "started_at": instant(known.at),
+                "is_driven": known.is_driven,
+                "units": len(known.run.units),
+                "landed": _landed(known),
+            }
+            for known in runs
+        ],
+        indent=2,
+        ensure_ascii=False,
+    )
+
+
+def _runs_text(runs: Sequence[Known]) -> str:
+    if not runs:
+        return "no runs of this repository yet: amelia run PLAN"
+    return "\n".join(
+        f"{fit(known.directory.run, 32)}  {known.at.astimezone():%Y-%m-%d %H:%M}  "
+        f"{fit(outcome_text(known.run), 28)}  {_landed(known)} of {len(known.run.units)} landed  "
+        f"{printable(known.run.facts.goal)[:60]}"
+        for known in runs
+    )
+
+
+def _landed(known: Known) -> int:
+    return sum(isinstance(state, Landed) for state in known.run.units.values())

@@ -1,0 +1,99 @@
+"""Who looks on while a run goes: a live tree, a line for every change, JSON, or nobody.
+
+A reader that went away (a closed pipe, a lost terminal) never disturbs the run.
+"""
+
+import json
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import TextIO
+
+from amelia.model.journal import Recorded
+from amelia.model.state import RunState
+from amelia.show.run.events import event_json
+from amelia.show.run.lines import draw_change
+from amelia.show.run.live import LiveTree, can_redraw
+from amelia.show.run.times import Timeline
+
+
+class Silent:
+    """Shows nothing."""
+
+    def show(self, recorded: Sequence[Recorded], run: RunState) -> None:
+        """Looks away."""
+
+    def tick(self) -> None:
+        """Lets time pass."""
+
+
+class JsonWatcher(Silent):
+    """Writes every event as a line of JSON."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._write = _tolerant(stream)
+
+    def show(self, recorded: Sequence[Recorded], run: RunState) -> None:
+        """Writes the events."""
+        for one in recorded:
+            told = event_json(one, run=run.facts.run, mode=run.facts.mode)
+            self._write(json.dumps(told, ensure_ascii=False) + "\n")
+
+
+class LineWatcher(Silent):
+    """Writes a line for every change that a person wants to know of."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._write = _tolerant(stream)
+
+    def show(self, recorded: Sequence[Recorded], run: RunState) -> None:
+        """Writes the lines."""
+        for one in recorded:
+            if line := draw_change(one, run):
+                self._write(f"{line}\n")
+
+
+class LiveWatcher(Silent):
+    """Draws the run as a tree that changes in place."""
+
+    def __init__(self, tree: LiveTree) -> None:
+        self._tree = tree
+        self._timeline = Timeline()
+
+    def show(self, recorded: Sequence[Recorded], run: RunState) -> None:
+        """Draws where the run stands now."""
+        self._timeline = self._timeline.after(recorded)
+        with suppress(OSError):
+            self._tree.update(run, self._timeline)
+
+    def tick(self) -> None:
+        """Draws the times that have passed."""
+        with suppress(OSError):
+            self._tree.tick()
+
+
+@contextmanager
+def watching(stream: TextIO, *, as_json: bool, environment: Mapping[str, str]) -> Generator[Silent]:
+    """Gives whoever suits the stream: a live tree on a terminal, else a line for every change, or JSON."""
+    if as_json:
+        yield JsonWatcher(stream)
+    elif not can_redraw(stream, environment):
+        yield LineWatcher(stream)
+    else:
+        with suppress(OSError), LiveTree(stream, has_colours=not environment.get("NO_COLOR")) as tree:
+            yield LiveWatcher(tree)
+
+
+def _tolerant(stream: TextIO) -> Callable[[str], None]:
+    is_gone = False
+
+    def write(text: str) -> None:
+        nonlocal is_gone
+        if is_gone:
+            return
+        try:
+            stream.write(text)
+            stream.flush()
+        except (OSError, ValueError):
+            is_gone = True
+
+    return write
