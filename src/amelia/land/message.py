@@ -7,6 +7,7 @@
 """
 
 from collections.abc import Mapping
+from typing import assert_never
 from unicodedata import category
 
 from amelia.model.git import ref_component
@@ -62,6 +63,8 @@ def _subject(unit: Unit, *, mode: Mode, goal: str) -> str:
             return f"Phase {unit.id.removeprefix('phase-')}: {unit.title}"
         case Mode.TASKS | Mode.LIFECYCLE:
             return f"Task {unit.id}: {unit.title}"
+        case _:
+            assert_never(mode)
 
 
 def _line(text: str, longest: int) -> str:
