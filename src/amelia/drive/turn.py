@@ -97,8 +97,8 @@ class ProgramTurn:
             stack.callback(self._errors.unlink, missing_ok=True)
             try:
                 process = await stack.enter_async_context(self._running())
-            except OSError as error:
-                self._last_words = os.fsencode(f"cannot be started in {self._spec.cwd}: {error.strerror}")
+            except (OSError, ValueError) as error:  # no such folder; a NUL in what a plan calls its unit
+                self._last_words = f"cannot be started in {self._spec.cwd}: {error}".encode(errors="replace")
                 return
             self._process = process
             if self._ended_by is not None:  # while the program was being started

@@ -156,7 +156,7 @@ async def test_a_turn_is_heard_recorded_and_ended_once(desk: Desk) -> None:
 @pytest.mark.parametrize(
     ("script", "ending", "exit_code"),
     [
-        (f"echo '{LINE}'; echo '{RESULT}'", Ending.OK, 0),
+        (f"echo '{LINE}'; echo; echo '{RESULT}'", Ending.OK, 0),
         (f"echo '{LINE}'; echo '{RESULT}'; exit 1", Ending.FAILED, 1),
         (f"echo '{LINE}'", Ending.NO_REPORT, 0),
         ("exit 0", Ending.NO_REPORT, 0),
@@ -234,6 +234,13 @@ async def test_a_folder_that_is_gone_is_a_crash_and_no_exception(desk: Desk) -> 
     assert (ended.ending, ended.exit_code) == (Ending.CRASHED, None)
     assert f"cannot be started in {desk.work}" in ended.detail
     assert desk.heard == [ended]
+
+
+async def test_a_unit_whose_name_cannot_be_passed_on_is_a_crash_and_no_exception(desk: Desk) -> None:
+    desk.spec = replace(desk.spec, unit="a\0b")
+    ended = await desk.shell("true")
+    assert ended.ending is Ending.CRASHED
+    assert "null byte" in ended.detail
 
 
 async def test_cancelling_a_turn_ends_its_processes_and_goes_on(desk: Desk) -> None:

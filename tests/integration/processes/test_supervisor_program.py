@@ -43,7 +43,10 @@ def supervisor(trace: Trace, script: str, *, grace: float = 5, lock: str = "") -
     env = {**os.environ, "AMELIA_TRACE": trace.mark, supervise.MARK: "token"}
     arguments = [str(reader), str(grace), lock, "sh", "-c", script]
     with subprocess.Popen(
-        [sys.executable, supervise.__file__, *arguments], cwd=trace.folder, env=env, pass_fds=[reader]
+        [sys.executable, "-m", "amelia.system.supervise", *arguments],
+        cwd=trace.folder,
+        env=env,
+        pass_fds=[reader],
     ) as process:
         os.close(reader)
         running = Supervisor(process, writer)
