@@ -55,6 +55,7 @@ class NewRun:
     plan_path: Path
     data: bytes
     settings: RunSettings
+    repository: Path
     base: str | None = None
     is_again: bool = False
 
@@ -70,7 +71,7 @@ class Driven:
 def begin_run(new: NewRun, *, home: Path) -> RunDirectory:
     """Makes a run of a plan that can run: its directory, its store, and the first event of its journal."""
     check_git()
-    source = open_source(Path.cwd())
+    source = open_source(new.repository)
     base = resolve(source, new.base) if new.base is not None else source.head
     if not new.is_again:
         _refuse_second_run(new, home=home, source=source)

@@ -69,6 +69,17 @@ def init_bare(git_dir: Path, *, object_format: str) -> None:
     run_git(git_dir.parent, "init", *flags, str(git_dir))
 
 
+def init(directory: Path) -> Repository:
+    """Makes a directory a repository, with a branch called main."""
+    run_git(directory, "init", "--quiet", "--initial-branch=main")
+    return Repository(directory / ".git", work_tree=directory)
+
+
+def configure(where: Repository, key: str, value: str) -> None:
+    """Sets a value in a repository's own configuration."""
+    run_git(where, "config", "--local", key, value)
+
+
 def read_tree(where: Repository, tree: Treeish) -> Answer:
     """Makes the tracked files of a worktree those of a tree, whatever they were."""
     return run_git(where, "read-tree", "--reset", "-u", tree, call=_ANY)

@@ -13,6 +13,7 @@ import click
 from amelia import __version__
 
 _COMMANDS = {
+    "demo": "See a whole run in a temporary place, without a key or a network.",
     "check": "Read a plan, check it, and show the graph of tasks it is.",
     "run": "Carry out a plan: every unit proved, reviewed and landed as one commit.",
     "resume": "Go on with a run from where it stands.",

@@ -75,6 +75,7 @@ def command(  # noqa: PLR0913 - one parameter per option
         plan_path=Path(name),
         data=data,
         settings=_adjusted(settings.run, driver=driver, script=script, parallel=parallel),
+        repository=Path.cwd(),
         base=base,
         is_again=again,
     )

@@ -1,0 +1,1 @@
+"""A small repository, a plan and recorded moves of an agent, for `amelia demo`."""
