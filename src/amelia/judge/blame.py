@@ -33,7 +33,7 @@ from amelia.model.plan import TaskType
 
 _PYTHON = frozenset({RunnerKind.PYTEST, RunnerKind.UNITTEST})
 # What a Python module says that fails on something which is still to be written.
-_ABSENT = re.compile(r"\b(?:ImportError|ModuleNotFoundError|AttributeError)\b")
+_ABSENT = re.compile(r"^(?:E\s+)?(?:ImportError|ModuleNotFoundError|AttributeError)\b", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """Promises of the rules, whatever was seen."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +21,8 @@ from amelia.model.evidence import (
     VerifySettings,
 )
 from amelia.model.plan import TaskType
+
+pytestmark = pytest.mark.slow
 
 FILES = ("tests/test_a.py", "tests/test_b.py")
 IDS = tuple(f"{file}::{name}" for file in FILES for name in "xyz")

@@ -1,0 +1,110 @@
+"""Proves that the code of a tree is imported from that tree.
+
+An interpreter may hold an installation of the same packages: of the caller's checkout, or a copy that a
+setup command made earlier. Tests that import those prove the wrong code, and pass. So every package at the
+top of the tree, and below `src/`, is looked up the way the runner would; found elsewhere, it is a problem.
+A package that is not found at all is none: its tests fail by themselves.
+"""
+
+import keyword
+import os
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import msgspec
+
+from amelia.judge.errands import ask
+from amelia.model.evidence import Problem, ProblemCode
+
+_PATIENCE = timedelta(seconds=120)
+_MARK = "amelia-origins:"
+_PROBE = f"""
+import importlib.util, json, sys
+
+def origins():
+    found = {{}}
+    for name in sys.argv[1].split(","):
+        try:
+            spec = importlib.util.find_spec(name)
+        except (ImportError, ValueError, AttributeError):
+            continue
+        if spec is not None:
+            found[name] = [*(spec.submodule_search_locations or [spec.origin])]
+    print("\\n{_MARK}" + json.dumps(found), flush=True)
+
+class Canary:
+    def pytest_sessionstart(self):
+        origins()
+        pytest.exit("seen", returncode=0)
+
+if sys.argv[2:]:
+    # The settings of pytest change where it looks for modules.
+    import pytest
+    Canary.pytest_sessionstart = pytest.hookimpl(tryfirst=True)(Canary.pytest_sessionstart)
+    pytest.main(sys.argv[2:], plugins=[Canary()])
+else:
+    origins()
+"""
+
+
+def top_level_names(worktree: Path) -> tuple[str, ...]:
+    """Returns the names under which the tree's own code can be imported."""
+    places = [worktree]
+    if not (worktree / "src" / "__init__.py").exists():
+        places.append(worktree / "src")
+    found = {
+        path.stem for place in places if place.is_dir() for path in place.iterdir() if _is_importable(path)
+    }
+    return tuple(sorted(found - sys.stdlib_module_names))
+
+
+async def foreign_imports(
+    python: str, worktree: Path, *, env: dict[str, str], as_pytest: bool
+) -> Problem | None:
+    """Returns the problem of packages that would be imported from elsewhere, by pytest or by Python alone."""
+    names = top_level_names(worktree)
+    if not names:
+        return None
+    # Without its cache plugin, options of the repository that need it would be errors.
+    options = ("-q", "--rootdir=.", "-o", f"cache_dir={os.devnull}/cache") if as_pytest else ()
+    argv = (python, "-c", _PROBE, ",".join(names), *options)
+    answer = await ask(argv, cwd=worktree, env=env, limit=_PATIENCE)
+    strangers = [
+        f"{name} from {place}"
+        for name, places in _origins(answer.text).items()
+        for place in places
+        if place is not None and not _is_inside(place, worktree)
+    ]
+    if not strangers:
+        return None
+    message = (
+        f"The tests would not test this tree: {python} imports {', '.join(strangers)}. Give the tree an "
+        "environment of its own with a `setup` command that makes `.venv` and installs the tree there with "
+        "`pip install -e .`."
+    )
+    return Problem(ProblemCode.FOREIGN_IMPORTS, message)
+
+
+def _is_importable(path: Path) -> bool:
+    if not path.stem.isidentifier() or keyword.iskeyword(path.stem):
+        return False
+    return path.suffix == ".py" if path.is_file() else any(path.glob("*.py"))
+
+
+def _origins(text: str) -> dict[str, list[str | None]]:
+    for line in text.splitlines():
+        if line.startswith(_MARK):
+            try:
+                return msgspec.json.decode(line.removeprefix(_MARK), type=dict[str, list[str | None]])
+            except msgspec.DecodeError:
+                break
+    return {}
+
+
+def _is_inside(place: str, worktree: Path) -> bool:
+    """Says whether code lies in the tree itself, and not in an environment that happens to lie there too."""
+    path, root = Path(place).resolve(), worktree.resolve()
+    return path.is_relative_to(root) and not {"site-packages", "dist-packages"} & {
+        *path.relative_to(root).parts
+    }

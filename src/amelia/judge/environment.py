@@ -1,0 +1,132 @@
+"""The environment that tests run in: nothing of the caller's, everything of the tree's.
+
+The setup command runs once for each state of the lock files and each place; what it makes is reused.
+Whatever keeps the tests from running as they should is a problem with a message, so that an agent that
+broke the setup can mend it, and a person who never had one learns how to say it.
+"""
+
+import hashlib
+import re
+import shutil
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from anyio import to_thread
+
+from amelia.judge.canary import foreign_imports, top_level_names
+from amelia.judge.errands import ask
+from amelia.judge.interpreters import Interpreters, own_environment
+from amelia.judge.runners import needed_module
+from amelia.judge.surroundings import files_below, opening
+from amelia.model.evidence import Problem, ProblemCode, RunnerKind, TestCommand
+from amelia.system.process import clean_environment
+
+_LOCK_FILE = re.compile(
+    r"requirements[\w.-]*\.txt|.*\.lock|package(?:-lock)?\.json|pnpm-lock\.yaml|go\.(?:mod|sum)|Cargo\.toml|"
+    r"pyproject\.toml|setup\.(?:py|cfg)|bun\.lockb?|npm-shrinkwrap\.json"
+)
+_LARGEST_LOCK_FILE = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A place where the tests can run: the program to start, and the variables it sees."""
+
+    program: str
+    env: dict[str, str]
+
+
+class Environment:
+    """Makes places ready for tests, and remembers what it found out, for the length of a run.
+
+    `stamps` is a directory that says which setup was done where; `caller` the virtual environment that was
+    active when Amelia was started.
+    """
+
+    def __init__(
+        self, *, setup: tuple[str, ...] | None, timeout: timedelta, stamps: Path, caller: Path | None = None
+    ) -> None:
+        self._setup = setup
+        self._timeout = timeout
+        self._stamps = stamps
+        self._clean = clean_environment({"PYTHONDONTWRITEBYTECODE": "1"})
+        self._interpreters = Interpreters(self._clean, caller)
+        self._proved: set[tuple[str, ...]] = set()
+
+    async def prepare(self, command: TestCommand, worktree: Path) -> Ready | Problem:
+        """Runs the setup if it is due and finds the program; or says why the tests cannot run."""
+        problem = await self._set_up(worktree)
+        if problem is not None:
+            return problem
+        ready = await self._program(command, worktree)
+        if isinstance(ready, Ready) and needed_module(command) is not None:
+            return await self._foreign(command, ready, worktree) or ready
+        return ready
+
+    async def _set_up(self, worktree: Path) -> Problem | None:
+        if self._setup is None:
+            return None
+        stamp = self._stamps / hashlib.sha256(str(worktree).encode()).hexdigest()
+        wanted = await to_thread.run_sync(self._state, worktree)
+        if wanted in opening(stamp).split():
+            return None
+        stamp.unlink(missing_ok=True)
+        answer = await ask(self._setup, cwd=worktree, env=self._variables(worktree), limit=self._timeout)
+        if answer.exit_code != 0:
+            how = "took too long" if answer.exit_code is None else f"ended with exit code {answer.exit_code}"
+            message = f"The setup command `{' '.join(self._setup)}` {how}:\n{answer.text}"
+            return Problem(ProblemCode.SETUP_FAILED, message)
+        self._stamps.mkdir(parents=True, exist_ok=True)
+        # A setup may write a lock file itself; that is no reason to run it again.
+        made = await to_thread.run_sync(self._state, worktree)
+        stamp.write_text(f"{wanted}\n{made}\n", encoding="ascii")
+        return None
+
+    def _state(self, worktree: Path) -> str:
+        """Returns a name for what a setup depends on: the command, the lock files, and the place itself."""
+        link = worktree / ".git"
+        # A worktree that was removed and made again at the same path has a new link and no environment.
+        made = link.stat().st_mtime_ns if link.is_file() else worktree.stat().st_ino
+        state = hashlib.sha256(repr((self._setup, made)).encode())
+        for path in files_below(worktree):
+            if _LOCK_FILE.fullmatch(path.name):
+                text = opening(path, _LARGEST_LOCK_FILE)
+                state.update(repr((str(path.relative_to(worktree)), text)).encode())
+        return state.hexdigest()
+
+    async def _program(self, command: TestCommand, worktree: Path) -> Ready | Problem:
+        env = self._variables(worktree)
+        name = command.argv[0]
+        if module := needed_module(command):
+            found = await self._interpreters.find(worktree, module)
+        elif "/" in name:
+            found = str(worktree / name) if (worktree / name).is_file() else None
+        else:
+            found = shutil.which(name, path=env.get("PATH", ""))
+        if found is not None:
+            return Ready(found, env)
+        missing = f"No Python here can import {module}" if module else f"The program {name} is not installed"
+        message = (
+            f"{missing}, which `{' '.join(command.argv)}` needs. Install it, name a `setup` command that "
+            "does, or configure another test `command`."
+        )
+        return Problem(ProblemCode.TOOL_MISSING, message)
+
+    async def _foreign(self, command: TestCommand, ready: Ready, worktree: Path) -> Problem | None:
+        """Checks the imports once for each place, interpreter and set of packages."""
+        key = (str(worktree), ready.program, *top_level_names(worktree))
+        if key in self._proved:
+            return None
+        problem = await foreign_imports(
+            ready.program, worktree, env=ready.env, as_pytest=command.kind is RunnerKind.PYTEST
+        )
+        if problem is None:
+            self._proved.add(key)
+        return problem
+
+    def _variables(self, worktree: Path) -> dict[str, str]:
+        """Returns the clean variables, with the tree's own programs first on the path."""
+        own = own_environment(worktree)
+        path = self._clean.get("PATH", "")
+        return {**self._clean, "PATH": f"{own}:{path}" if own else path}
