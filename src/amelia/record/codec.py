@@ -2,7 +2,8 @@
 
 What has its default is not written, so a default is part of the format. Event types and their fields never
 change their meaning; one whose shape must change gets a new version here, and an upcast that turns the old
-JSON into the new. Every released version has a journal in `tests/replay/`.
+JSON into the new. Every released version has a journal in `tests/replay/`. Any text can be written: what is
+no Unicode (names of files hold such) is spelt out.
 """
 
 import dataclasses
@@ -47,8 +48,10 @@ def decode(kind: str, version: int, body: bytes) -> Event:
             data = _UPCASTS.get((kind, version), lambda same: same)(data)
             version += 1
         return cast("Event", msgspec.convert(data, _TYPES[kind]))
-    except msgspec.MsgspecError as problem:
-        raise JournalError(f"the journal holds a damaged event: {kind}: {problem}") from problem
+    except (TypeError, ValueError) as problem:
+        raise JournalError(
+            f"the journal holds a damaged event: {kind}: {problem}", hint="restore the file from a copy"
+        ) from problem
 
 
 def plain(value: object) -> Any:  # noqa: ANN401 - JSON is any of these
@@ -61,8 +64,10 @@ def plain(value: object) -> Any:  # noqa: ANN401 - JSON is any of these
         }
     if isinstance(value, Enum):
         return value.value
+    if isinstance(value, str):
+        return value.encode(errors="backslashreplace").decode()
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in cast("Mapping[object, object]", value).items()}
+        return {plain(str(key)): plain(item) for key, item in cast("Mapping[object, object]", value).items()}
     if isinstance(value, tuple | list | frozenset):
         return [plain(item) for item in cast("tuple[object, ...]", value)]
     return value

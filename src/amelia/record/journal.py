@@ -12,11 +12,11 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Self, cast
+from typing import Self, TypeAlias, cast
 
 from amelia.model.errors import JournalError
 from amelia.model.events import Event
@@ -26,6 +26,7 @@ from amelia.record.codec import VERSION, decode, encode
 _FORMAT = 1
 _LOCK_TRIES = 10
 _LOCK_PAUSE = 0.03
+_DAMAGED = "restore the file from a copy"
 _SCHEMA = f"""
     PRAGMA journal_mode = WAL;
     BEGIN IMMEDIATE;
@@ -40,6 +41,8 @@ _SCHEMA = f"""
     COMMIT;
 """
 
+_Row: TypeAlias = tuple[int, str, str, int, bytes]
+
 
 class JournalBusyError(JournalError):
     """Another process drives the run."""
@@ -51,18 +54,16 @@ class SqliteJournal:
     def __init__(self, path: Path, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._path = path
         self._now = now
-        self._lock = _lock(path)
-        try:
-            with _clear_errors(path):
-                self._base = _connect(path)
-                _check_format(self._base, path)
-                self._base.executescript(_SCHEMA)
-                self._last = cast(
-                    "int", self._base.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()[0]
-                )
-        except BaseException:
-            os.close(self._lock)
-            raise
+        with ExitStack() as opened, _clear_errors(path):
+            # Let go last, since closing any descriptor of the file drops the locks SQLite holds on it.
+            opened.callback(os.close, _lock(path))
+            self._base = opened.enter_context(closing(_connect(path)))
+            _check_format(self._base, path)
+            self._base.executescript(_SCHEMA)
+            self._last = cast(
+                "int", self._base.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()[0]
+            )
+            self._opened = opened.pop_all()
 
     def __enter__(self) -> Self:
         return self
@@ -70,14 +71,12 @@ class SqliteJournal:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._base.close()
-        # Last, since closing any descriptor of the file drops the locks SQLite holds on it.
-        os.close(self._lock)
+        self._opened.close()
 
     def read(self) -> list[Recorded]:
         """Returns everything that happened."""
         with _clear_errors(self._path):
-            return _events(self._base)
+            return _events(self._base, self._path)
 
     def append(self, events: Sequence[Event], *, answering: Sequence[Request] = ()) -> list[Recorded]:
         """Writes events, all or none, for good, and takes the requests they answer out of the mailbox."""
@@ -105,24 +104,20 @@ class SqliteJournal:
 
 def read_journal(path: Path, *, after: int = 0, at_most: int = -1) -> list[Recorded]:
     """Returns what happened after an event, without disturbing the writer."""
-    if not path.is_file():
-        raise JournalError(f"{path}: there is no journal")
-    with _clear_errors(path), closing(_connect(path)) as base:
-        _check_format(base, path)
-        return _events(base, after=after, at_most=at_most)
+    with _visiting(path) as base:
+        return _events(base, path, after=after, at_most=at_most)
 
 
 def leave_request(path: Path, wanted: Wanted) -> None:
     """Puts a wish into the mailbox of a run."""
     kind, body = encode(wanted)
-    with _clear_errors(path), closing(_connect(path)) as base, base:
-        _check_format(base, path)
+    with _visiting(path) as base:
         base.execute("INSERT INTO mailbox (type, version, body) VALUES (?, ?, ?)", (kind, VERSION, body))
 
 
 def has_requests(path: Path) -> bool:
     """Says whether there is something in the mailbox of a run."""
-    with _clear_errors(path), closing(_connect(path)) as base:
+    with _visiting(path) as base:
         return base.execute("SELECT 1 FROM mailbox LIMIT 1").fetchone() is not None
 
 
@@ -133,6 +128,16 @@ def is_driven(path: Path) -> bool:
     except JournalBusyError:
         return True
     return False
+
+
+@contextmanager
+def _visiting(path: Path) -> Generator[sqlite3.Connection]:
+    """Opens a journal for somebody who is not its writer."""
+    if not path.is_file():
+        raise JournalError(f"{path}: there is no journal", hint="`amelia status` lists the runs")
+    with _clear_errors(path), closing(_connect(path)) as base:
+        _check_format(base, path)
+        yield base
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -150,19 +155,25 @@ def _check_format(base: sqlite3.Connection, path: Path) -> None:
         )
 
 
-def _events(base: sqlite3.Connection, *, after: int = 0, at_most: int = -1) -> list[Recorded]:
+def _events(base: sqlite3.Connection, path: Path, *, after: int = 0, at_most: int = -1) -> list[Recorded]:
     rows = base.execute(
         "SELECT seq, at, type, version, body FROM events WHERE seq > ? ORDER BY seq LIMIT ?",
         (after, at_most),
     ).fetchall()
-    return list(_without_gaps(rows, after=after))
+    return list(_without_gaps(rows, path, after=after))
 
 
-def _without_gaps(rows: Iterable[tuple[int, str, str, int, bytes]], *, after: int) -> Generator[Recorded]:
+def _without_gaps(rows: Iterable[_Row], path: Path, *, after: int) -> Generator[Recorded]:
     for expected, (seq, at, kind, version, body) in enumerate(rows, start=after + 1):
         if seq != expected:
-            raise JournalError(f"the journal has no event {expected}: it was damaged")
-        yield Recorded(seq, datetime.fromisoformat(at), decode(kind, version, body))
+            raise JournalError(f"{path}: event {expected} is missing", hint=_DAMAGED)
+        try:
+            when = datetime.fromisoformat(at)
+        except (TypeError, ValueError) as problem:
+            raise JournalError(
+                f"{path}: the time of event {seq} is damaged: {at}", hint=_DAMAGED
+            ) from problem
+        yield Recorded(seq, when, decode(kind, version, body))
 
 
 def _lock(path: Path) -> int:
@@ -188,8 +199,10 @@ def _clear_errors(path: Path) -> Generator[None]:
     """Turns what SQLite says into what a person can act on."""
     try:
         yield
-    except sqlite3.DatabaseError as problem:
+    except sqlite3.OperationalError as problem:
         raise JournalError(
             f"{path}: {problem}",
             hint="make room on the disk or mend its permissions, then run `amelia resume`",
         ) from problem
+    except sqlite3.DatabaseError as problem:
+        raise JournalError(f"{path}: {problem}", hint=_DAMAGED) from problem

@@ -20,6 +20,7 @@ from amelia.model.commands import LandWork, Place, VerifyBranch, VerifyWork
 from amelia.model.evidence import Delta, Demands, Receipt, Verdict
 from amelia.model.git import CommitId, TreeId, Treeish
 from amelia.model.plan import UnitId
+from amelia.record.codec import plain
 from amelia.run.workshop import Workshop
 from amelia.system.git_commands import tree_of
 from amelia.system.git_places import Purpose
@@ -41,7 +42,7 @@ class Checked:
         """A digest of what was seen: two rounds with the same digest got nowhere."""
         seen = [(r.id, r.status) for r in self.receipt.results or ()] if self.receipt is not None else []
         problems = [(problem.code, problem.file) for problem in self.verdict.problems]
-        return hashlib.sha256(msgspec.json.encode((sorted(seen), problems))).hexdigest()[:16]
+        return hashlib.sha256(msgspec.json.encode(plain((sorted(seen), problems)))).hexdigest()[:16]
 
 
 async def verify_work(shop: Workshop, command: VerifyWork) -> tuple[ev.Event, ...]:
