@@ -5,13 +5,14 @@
 - All that was decided at one moment is one transaction.
 - Whatever goes wrong in a step is an event; the loop itself ends only when the run is over, or paused, or
   when the journal cannot be written.
+- Who looks on cannot disturb the run: a watcher that fails is not told again.
 """
 
 import math
 import os
 import signal
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Protocol
 
@@ -52,7 +53,13 @@ class Watcher(Protocol):
 
 
 class Coordinator:
-    """Drives one run until it is over or paused. `stopped_by` is the signal that made it stop, if one did."""
+    """Drives one run until it is over or paused.
+
+    `stopped_by` is the signal that made it stop, if one did; `unwatched_since` is what went wrong in the
+    watcher, if something did.
+    """
+
+    _run: RunState
 
     def __init__(self, journal: Journal, steps: Steps, watcher: Watcher) -> None:
         self._journal = journal
@@ -60,46 +67,65 @@ class Coordinator:
         self._watcher = watcher
         self._answers, self._heard = anyio.create_memory_object_stream[Sequence[ev.Event]](math.inf)
         self.stopped_by: signal.Signals | None = None
+        self.unwatched_since: Exception | None = None
 
     async def drive(self) -> RunState:
         """Takes the run from where its journal ends as far as it goes."""
         past = self._journal.read()
-        run = fold(recorded.event for recorded in past)
+        self._run = fold(recorded.event for recorded in past)
         if len(past) > 1:
             resumed = ev.RunResumed(os.getpid())
-            run = evolve(run, resumed)
-            past = self._journal.append([resumed])
-        self._watcher.show(past, run)
-        with self._answers, self._heard:
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self._heartbeat)
-                tasks.start_soon(self._signals, tasks)
-                run = await self._go(run, tasks)
-                tasks.cancel_scope.cancel()
-        return run
+            self._record([resumed], evolve(self._run, resumed))
+        else:
+            self._tell(lambda watcher: watcher.show(past, self._run))
+        try:
+            with self._answers, self._heard:
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(self._heartbeat)
+                    tasks.start_soon(self._signals, tasks)
+                    await self._go(tasks)
+                    tasks.cancel_scope.cancel()
+        except ExceptionGroup as problems:
+            # Not of a step, whose problems are events: the journal cannot be used, and once said is enough.
+            raise problems.exceptions[0] from problems
+        return self._run
 
-    async def _go(self, run: RunState, tasks: TaskGroup) -> RunState:
+    async def _go(self, tasks: TaskGroup) -> None:
         news: list[ev.Event] = []
-        requests = self._journal.requests()
         while True:
-            run, commands = self._settle(run, news, requests)
-            for command in commands:
+            requests = self._journal.requests()
+            if is_over(self._run) and (self._run.is_paused or not requests):
+                return
+            for command in self._settle(news, requests):
                 tasks.start_soon(self._carry_out, command)
             news = []
-            if not is_over(run):
+            if not is_over(self._run):
                 news += await self._heard.receive()
                 while self._heard.statistics().current_buffer_used:
                     news += self._heard.receive_nowait()
-            requests = self._journal.requests()
-            if is_over(run) and (run.is_paused or not requests):
-                return run
+
+    def _record(
+        self, events: Sequence[ev.Event], after: RunState, *, answering: Sequence[Request] = ()
+    ) -> None:
+        """Writes events down; only then is the run where they lead."""
+        recorded = self._journal.append(events, answering=answering)
+        self._run = after
+        self._tell(lambda watcher: watcher.show(recorded, after))
+
+    def _tell(self, news: Callable[[Watcher], None]) -> None:
+        if self.unwatched_since is not None:
+            return
+        try:
+            news(self._watcher)
+        except Exception as problem:  # noqa: BLE001 - whatever it is, it is no reason to stop the run
+            self.unwatched_since = problem
 
     def _settle(
-        self, run: RunState, news: Sequence[ev.Event], requests: Sequence[Request]
-    ) -> tuple[RunState, list[cmd.StepCommand | cmd.VerifyBranch]]:
+        self, news: Sequence[ev.Event], requests: Sequence[Request]
+    ) -> list[cmd.StepCommand | cmd.VerifyBranch]:
         """Takes news in, decides until nothing is left to decide, and writes all of it down at once."""
         events = list(news)
-        after = reduce(evolve, news, run)
+        after = reduce(evolve, news, self._run)
         for request in requests:
             if fits(after, request.wanted):
                 after = evolve(after, request.wanted)
@@ -115,9 +141,8 @@ class Coordinator:
                 after = reduce(evolve, told, after)
                 events += told
         if events or requests:
-            recorded = self._journal.append(events, answering=requests)
-            self._watcher.show(recorded, after)
-        return after, commands
+            self._record(events, after, answering=requests)
+        return commands
 
     async def _carry_out(self, command: cmd.StepCommand | cmd.VerifyBranch) -> None:
         try:
@@ -129,7 +154,7 @@ class Coordinator:
     async def _heartbeat(self) -> None:
         while True:
             await anyio.sleep(_HEARTBEAT)
-            self._watcher.tick()
+            self._tell(lambda watcher: watcher.tick())
             if self._journal.requests():
                 self._answers.send_nowait(())
 
