@@ -4,13 +4,14 @@ Text of plans, reviews and tests is data: it stands between fences that it canno
 format string over such text.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from amelia.model.findings import Finding
 from amelia.model.plan import Task
 
-_TICKS = "`" * 3
+_TICK_RUN = re.compile("`+")
 _REPORT = (
     '{"status": "completed" | "partial" | "failed", "summary": "…", '
     '"subtasks_completed": [ids], "subtasks_failed": [ids]}'
@@ -118,9 +119,8 @@ def evaluator_prompt(assignment: Assignment, *, diff: str, findings: Sequence[Fi
 
 def fenced(text: str, language: str = "") -> str:
     """Returns text as a block that it cannot close, whatever it holds."""
-    ticks = _TICKS
-    while ticks in text:
-        ticks += "`"
+    longest = max(map(len, _TICK_RUN.findall(text)), default=0)
+    ticks = "`" * max(3, longest + 1)
     return f"{ticks}{language}\n{text.rstrip()}\n{ticks}"
 
 

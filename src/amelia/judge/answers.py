@@ -4,13 +4,13 @@ Fails closed: an answer that is not exactly what was asked for is no answer, and
 counts as the stricter one.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
 import msgspec
 
-from amelia.model.findings import Disposition, Finding, Ruling, Weight, finding_id
+from amelia.model.findings import Disposition, Finding, FindingId, Ruling, Weight, finding_id
 
 _LONGEST = 4000
 _MOST = 200
@@ -54,10 +54,8 @@ def read_review(report: Mapping[str, object] | None) -> tuple[bool, tuple[Findin
         review = msgspec.convert(report, _Review)
     except msgspec.ValidationError as problem:
         return Invalid(f"the review is not as asked for: {problem}")
-    findings = {found.id: found for found in map(_finding, review.comments[:_MOST])}
-    if not review.approved and not findings:
-        findings = {found.id: found for found in [_finding(_Comment(_NO_REASON))]}
-    return review.approved, tuple(findings.values())
+    comments = review.comments if review.comments or review.approved else (_Comment(_NO_REASON),)
+    return review.approved, _distinct(map(_finding, comments))
 
 
 def read_rulings(report: Mapping[str, object] | None, findings: Sequence[Finding]) -> tuple[Ruling, ...]:
@@ -80,7 +78,16 @@ def read_rulings(report: Mapping[str, object] | None, findings: Sequence[Finding
     )
 
 
+def _distinct(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Returns each finding once, those that block first: none of them is cut off for a minor one."""
+    found: dict[FindingId, Finding] = {}
+    for finding in sorted(findings, key=lambda finding: finding.weight is Weight.MINOR):
+        found.setdefault(finding.id, finding)
+    return tuple(found.values())[:_MOST]
+
+
 def _finding(comment: _Comment) -> Finding:
     text = comment.text.strip()[:_LONGEST] or _NO_REASON
     weight = Weight.MINOR if comment.severity.casefold() in _MINOR else Weight.BLOCKING
-    return Finding(finding_id(comment.file, text), text, comment.file, comment.line, weight)
+    file = (comment.file or "")[:_LONGEST] or None
+    return Finding(finding_id(file, text), text, file, comment.line, weight)
