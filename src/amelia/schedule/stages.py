@@ -9,6 +9,7 @@ Resting stands between a stage and itself. What does not fit raises.
 """
 
 from dataclasses import replace
+from typing import TypeAlias
 
 from amelia.model import events as ev
 from amelia.model.agents import Ending, SessionId
@@ -18,6 +19,7 @@ from amelia.model.findings import Disposition, Finding, Weight
 from amelia.model.git import CommitId
 from amelia.model.outcome import Cause
 from amelia.model.state import (
+    Active,
     Driving,
     Evaluating,
     Failing,
@@ -35,11 +37,22 @@ from amelia.model.state import (
 
 # A session that ended in any other way is not continued.
 _CONTINUABLE = frozenset({Ending.OK, Ending.FAILED})
+_OfAttempt: TypeAlias = (
+    ev.StepStarted
+    | ev.AttemptEnded
+    | ev.AttemptVerified
+    | ev.AttemptReviewed
+    | ev.ReviewFailed
+    | ev.FindingsEvaluated
+    | ev.LandingRefused
+    | ev.UnitLanded
+)
 _RULED_OUT = frozenset({Disposition.REJECT, Disposition.DEFER})
 
 
 def unit_after(state: UnitState, event: ev.UnitEvent) -> UnitState:  # noqa: C901, PLR0911 - a line per event
     """Returns where a unit stands after an event about it."""
+    _assert_same_attempt(state, event)
     match event, state:
         case ev.SubtaskStarted() | ev.SubtaskCompleted() | ev.SubtaskFailed(), _:
             return state
@@ -60,9 +73,8 @@ def unit_after(state: UnitState, event: ev.UnitEvent) -> UnitState:  # noqa: C90
             return _after_evaluation(state, event)
         case ev.RestEnded(), Resting(is_busy=True):
             return state.then
-        case ev.LandingRefused(_, _, cause, feedback), Landing(is_busy=True):
-            track = replace(state.track, refusals=state.track.refusals + 1)
-            return Failing(track=track, work=state.work, session=None, cause=cause, feedback=feedback)
+        case ev.LandingRefused(), Landing(is_busy=True):
+            return _after_refusal(state, event)
         case ev.UnitLanded(_, attempt, commit), Landing(is_busy=True):
             return Landed(commit, attempt)
         case _:
@@ -76,8 +88,7 @@ def _after_decision(state: UnitState, event: ev.UnitEvent) -> UnitState:
         case ev.UnitStarted(_, lane, base), Waiting():
             return _started(state, lane, base)
         case ev.UnitRetried(), Failing():
-            track = replace(state.track, attempt=event.attempt, base=event.base)
-            return Driving(track=track, start=event.start, session=event.session, feedback=state.feedback)
+            return _tried_again(state, event)
         case ev.UnitParked(_, reason, detail), Failing():
             return Parked(
                 track=state.track, reason=reason, detail=detail, work=state.work, feedback=state.feedback
@@ -112,9 +123,7 @@ def interrupted(state: UnitState) -> UnitState:
             return state
 
 
-def at_rest(
-    state: Driving | Verifying | Reviewing | Evaluating | Landing | Resting,
-) -> Driving | Verifying | Reviewing | Evaluating | Landing | Resting:
+def at_rest(state: Active) -> Active:
     """Returns a stage with nothing under way: a turn that was cut off is made again, in a fresh session."""
     if isinstance(state, Driving) and state.is_busy:
         return replace(state, is_busy=False, is_again=True, session=None)
@@ -123,9 +132,36 @@ def at_rest(
 
 def _started(state: Waiting, lane: int, base: CommitId) -> UnitState:
     if state.then is not None:
-        return replace(state.then, track=replace(state.then.track, lane=lane))
+        return _in_lane(state.then, lane)
     track = Track(lane=lane, base=base, attempt=state.attempts + 1)
     return Driving(track=track, start=base, feedback=state.feedback)
+
+
+def _in_lane(stage: Active, lane: int) -> Active:
+    """Returns a stage that goes on in a lane; a session stays where it was, agents find it by its place."""
+    track = replace(stage.track, lane=lane)
+    match stage:
+        case Resting(then=then):
+            session = then.session if lane == stage.track.lane else None
+            return replace(stage, track=track, then=replace(then, track=track, session=session))
+        case Landing():
+            return replace(stage, track=track)
+        case _:
+            session = stage.session if lane == stage.track.lane else None
+            return replace(stage, track=track, session=session)
+
+
+def _tried_again(state: Failing, event: ev.UnitRetried) -> Driving:
+    """Remembers the round that failed; on a new base no review has seen anything of the unit yet."""
+    before = state.track
+    track = replace(
+        before,
+        attempt=event.attempt,
+        base=event.base,
+        seen=before.seen if state.fingerprint is None else (*before.seen, state.fingerprint),
+        reviewed=before.reviewed if event.base == before.base else None,
+    )
+    return Driving(track=track, start=event.start, session=event.session, feedback=state.feedback)
 
 
 def _unparked(state: Parked) -> Waiting:
@@ -148,8 +184,8 @@ def _after_turn(state: Driving, event: ev.AttemptEnded) -> UnitState:
 
 
 def _after_verification(state: Verifying, event: ev.AttemptVerified) -> UnitState:
-    if event.passed and state.track.by_person:
-        return Landing(track=state.track, work=state.work, red=event.red)
+    if state.track.by_person:
+        return _after_verified_fix(state, event)
     if event.passed:
         return Reviewing(
             track=state.track, work=state.work, session=state.session, results=event.results, red=event.red
@@ -157,8 +193,6 @@ def _after_verification(state: Verifying, event: ev.AttemptVerified) -> UnitStat
     cause = Cause.CHECKS_FAILED
     if any(problem.code is ProblemCode.NO_CHANGES for problem in event.problems):
         cause = Cause.NO_CHANGES
-    if state.track.by_person:
-        cause = Cause.FIX_REFUSED
     return _failing(
         state.track,
         state.work,
@@ -169,8 +203,34 @@ def _after_verification(state: Verifying, event: ev.AttemptVerified) -> UnitStat
     )
 
 
+def _after_verified_fix(state: Verifying, event: ev.AttemptVerified) -> UnitState:
+    """Lets a person's work land without a review; what is wrong with it is theirs to mend."""
+    if event.passed:
+        return Landing(track=state.track, work=state.work, red=event.red)
+    return _fix_refused(state, event.feedback)
+
+
+def _after_refusal(state: Landing, event: ev.LandingRefused) -> Failing:
+    if state.track.by_person:
+        return _fix_refused(state, event.feedback)
+    track = replace(state.track, refusals=state.track.refusals + 1)
+    return Failing(track=track, work=state.work, session=None, cause=event.cause, feedback=event.feedback)
+
+
+def _fix_refused(state: Verifying | Landing, feedback: str) -> Failing:
+    """Hands a person's work back: it counts against no limit, and no agent's work takes its place."""
+    return Failing(
+        track=state.track, work=state.work, session=None, cause=Cause.FIX_REFUSED, feedback=feedback
+    )
+
+
 def _after_review(state: Reviewing, event: ev.AttemptReviewed) -> UnitState:
-    """Accepts an approval that nothing blocks, and a rejection of which everything was ruled out before."""
+    """Accepts an approval that nothing blocks, and a rejection of which everything was ruled out before.
+
+    A rejection that finds nothing is no valid answer: with nothing to rule, it would come out as accepted.
+    """
+    if not event.approved and not event.findings:
+        return _without_answer(state)
     findings = tuple(found for found in event.findings if found.id not in state.track.ruled)
     is_blocked = any(found.weight is Weight.BLOCKING for found in findings)
     track = replace(state.track, findings=findings, reviewed=state.work.commit)
@@ -184,6 +244,10 @@ def _after_review(state: Reviewing, event: ev.AttemptReviewed) -> UnitState:
 def _after_failed_review(state: Reviewing, event: ev.ReviewFailed) -> UnitState:
     if event.until is not None:
         return Resting(track=state.track, until=event.until, then=replace(state, is_busy=False))
+    return _without_answer(state)
+
+
+def _without_answer(state: Reviewing) -> Reviewing:
     return replace(state, is_busy=False, tries=state.tries + 1)
 
 
@@ -229,6 +293,11 @@ def _failing(
 
 def _bullets(findings: tuple[Finding, ...]) -> str:
     return "\n".join(f"- {finding}" for finding in findings)
+
+
+def _assert_same_attempt(state: UnitState, event: ev.UnitEvent) -> None:
+    if isinstance(event, _OfAttempt) and isinstance(state, Active) and event.attempt != state.track.attempt:
+        raise InternalError(f"{type(event).__name__} is not of attempt {state.track.attempt}")
 
 
 def _misfit(state: UnitState, event: ev.UnitEvent) -> InternalError:
