@@ -11,6 +11,7 @@ from functools import reduce
 from amelia.model import events as ev
 from amelia.model.errors import InternalError
 from amelia.model.findings import Disposition, Finding, Ruling
+from amelia.model.outcome import Outcome
 from amelia.model.plan import UnitId
 from amelia.model.state import (
     Active,
@@ -53,9 +54,9 @@ def evolve(run: RunState, event: ev.Event) -> RunState:  # noqa: C901, PLR0911, 
         case ev.PauseRequested():
             return replace(run, wish=run.wish or Wish.PAUSE)
         case ev.CancelRequested():
-            return replace(run, wish=Wish.CANCEL)
+            return replace(run, wish=Wish.CANCEL, is_paused=False, outcome=_final(run))
         case ev.AbortRequested():
-            return replace(run, wish=Wish.ABORT)
+            return replace(run, wish=Wish.ABORT, is_paused=False, outcome=_final(run))
         case ev.RunPaused():
             return replace(run, is_paused=True)
         case ev.RunFinished(outcome):
@@ -63,9 +64,11 @@ def evolve(run: RunState, event: ev.Event) -> RunState:  # noqa: C901, PLR0911, 
         case ev.BranchCheckStarted():
             return replace(run, branch=Branch.CHECKING)
         case ev.BranchVerified(passed, feedback):
+            if run.branch is not Branch.CHECKING:
+                raise InternalError(f"BranchVerified does not fit a branch that is {run.branch}")
             return replace(run, branch=Branch.GREEN if passed else Branch.RED, branch_feedback=feedback)
         case ev.UnitReset() | ev.UnitSkipped() | ev.UnitFixed():
-            return replace(_with_unit(run, event), outcome=None, branch=Branch.UNVERIFIED)
+            return replace(_with_unit(run, event), outcome=_final(run), branch=Branch.UNVERIFIED)
         case ev.UnitLanded():
             return _landed(run, event)
         case ev.FindingsEvaluated():
@@ -75,11 +78,22 @@ def evolve(run: RunState, event: ev.Event) -> RunState:  # noqa: C901, PLR0911, 
 
 
 def _resumed(run: RunState) -> RunState:
-    """Takes back what was under way, and what a person cannot have wanted to last: a pause, a halt."""
+    """Takes back what was under way, and what a person cannot have wanted to last: a pause, a halt.
+
+    That a person cancelled the run or gave it up lasts, also if it was not carried out yet.
+    """
     units = {**run.units, **{unit: interrupted(run.units[unit]) for unit in run.open}}
     still = tuple(unit for unit in run.open if not isinstance(units[unit], Waiting))
     branch = Branch.GREEN if run.branch is Branch.GREEN else Branch.UNVERIFIED
-    return replace(run, units=units, open=still, branch=branch, wish=None, is_paused=False, outcome=None)
+    wish = None if run.wish is Wish.PAUSE else run.wish
+    return replace(
+        run, units=units, open=still, branch=branch, wish=wish, is_paused=False, outcome=_final(run)
+    )
+
+
+def _final(run: RunState) -> Outcome | None:
+    """Returns the outcome that nothing changes any more, if the run has one."""
+    return run.outcome if run.outcome is not None and run.outcome.is_final else None
 
 
 def _with_unit(run: RunState, event: ev.UnitEvent) -> RunState:
@@ -100,7 +114,7 @@ def _with(units: tuple[UnitId, ...], unit: UnitId, *, belongs: bool) -> tuple[Un
 
 
 def _landed(run: RunState, event: ev.UnitLanded) -> RunState:
-    """Moves the tip; the tests the unit wrote for others are red from now on, those it implemented are not."""
+    """Moves the tip; the tests the unit wrote for others are red from now on, those it implemented green."""
     before = run.units[event.unit]
     closed = closed_by(run, event.unit)
     red = {unit: tests for unit, tests in run.red.items() if unit not in closed}
@@ -111,8 +125,7 @@ def _landed(run: RunState, event: ev.UnitLanded) -> RunState:
 
 def _ruled_out(run: RunState, event: ev.FindingsEvaluated) -> list[tuple[UnitId, Finding, Ruling]]:
     state = run.units[event.unit]
-    if not isinstance(state, Evaluating):
-        return []
+    assert isinstance(state, Evaluating)
     found = {finding.id: finding for finding in state.track.findings}
     return [
         (event.unit, found[ruling.finding], ruling)
