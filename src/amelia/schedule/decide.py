@@ -41,10 +41,11 @@ def decide(run: RunState) -> list[cmd.Command]:
     if run.wish in {Wish.CANCEL, Wish.ABORT}:
         result = Result.CANCELLED if run.wish is Wish.CANCEL else Result.ABORTED
         return [cmd.Record(ev.RunFinished(Outcome(result)))]
-    commands = list(_verdicts(run))
-    if run.wish is None and not is_halting(run):
-        commands += _next_steps(run)
-        commands += (cmd.Record(ev.UnitStarted(unit.id, lane, run.tip)) for unit, lane in startable(run))
+    if verdicts := list(_verdicts(run)):
+        return verdicts  # first and alone: a unit that is parked may keep the others from going on
+    if run.wish is not None or is_halting(run):
+        return [] if is_working(run) else [_closing(run)]
+    commands = [*_next_steps(run), *_starts(run)]
     return commands or ([] if is_busy(run) else [_closing(run)])
 
 
@@ -55,8 +56,12 @@ def is_over(run: RunState) -> bool:
 
 def is_busy(run: RunState) -> bool:
     """Says whether a step is under way."""
-    states = (run.units[unit] for unit in run.open)
-    return run.branch is Branch.CHECKING or any(isinstance(s, Active) and s.is_busy for s in states)
+    return is_working(run) or any(isinstance(state, Resting) for state in _under_way(run))
+
+
+def is_working(run: RunState) -> bool:
+    """Says whether a step is under way that a run which is to stop waits for; a rest is not."""
+    return run.branch is Branch.CHECKING or any(not isinstance(s, Resting) for s in _under_way(run))
 
 
 def is_halting(run: RunState) -> bool:
@@ -73,6 +78,11 @@ def opening(run: RunState, command: cmd.StepCommand | cmd.VerifyBranch) -> tuple
         return (started,)
     unit = _unit(run, command.at.unit)
     return (started, *(ev.SubtaskStarted(unit.id, task, command.at.attempt) for task in unit.tasks))
+
+
+def _under_way(run: RunState) -> Iterator[Active]:
+    states = (run.units[unit] for unit in run.open)
+    return (state for state in states if isinstance(state, Active) and state.is_busy)
 
 
 def _verdicts(run: RunState) -> Iterator[cmd.Command]:
@@ -95,9 +105,11 @@ def _next_steps(run: RunState) -> Iterator[cmd.Command]:
             continue
         if isinstance(state, Landing) and unit != run.queue[0]:
             continue
-        if isinstance(state, Reviewing) and state.tries >= run.facts.policy.review_tries:
-            continue
         yield _step(run, _unit(run, unit), state)
+
+
+def _starts(run: RunState) -> Iterator[cmd.Command]:
+    return (cmd.Record(ev.UnitStarted(unit.id, lane, run.tip)) for unit, lane in startable(run))
 
 
 def _step(run: RunState, unit: Unit, state: Active) -> cmd.Command:
@@ -129,7 +141,8 @@ def _closing(run: RunState) -> cmd.Command:
     if not all(isinstance(state, Landed | Skipped) for state in run.units.values()):
         return cmd.Record(ev.RunFinished(Outcome(Result.NEEDS_HUMAN, Reason.BLOCKED)))
     if run.branch is Branch.UNVERIFIED:
-        return cmd.VerifyBranch(run.tip, run.facts.base)
+        open_red = tuple(test for tests in run.red.values() for test in tests)
+        return cmd.VerifyBranch(run.tip, run.facts.base, open_red)
     if run.branch is Branch.RED:
         return cmd.Record(ev.RunFinished(Outcome(Result.HALTED, Reason.BRANCH_RED)))
     return cmd.Record(ev.RunFinished(Outcome(Result.COMPLETED)))
