@@ -10,6 +10,7 @@ from amelia.model.plan import Priority, Unit, UnitId
 from amelia.model.state import Active, Failing, Landed, RunState, Skipped, Waiting
 
 _URGENCY = {priority: number for number, priority in enumerate(Priority)}
+_MEDIUM = _URGENCY[Priority.MEDIUM]
 
 
 def startable(run: RunState) -> Iterator[tuple[Unit, int]]:
@@ -66,7 +67,7 @@ def _by_urgency(run: RunState) -> Sequence[Unit]:
     last = len(run.facts.milestones)
 
     def rank(unit: Unit) -> tuple[int, int]:
-        urgency = min((_URGENCY[piece.priority] for piece in unit.pieces), default=last)
+        urgency = min((_URGENCY[piece.priority] for piece in unit.pieces), default=_MEDIUM)
         return urgency, min((milestones.get(piece.id, last) for piece in unit.pieces), default=last)
 
     return sorted(ready, key=rank)

@@ -18,7 +18,7 @@ def implementers(units: Sequence[Unit]) -> dict[UnitId, frozenset[UnitId]]:
     These are the units with an implementation that depends on one of its test tasks; where there is none
     directly, the first ones on every way that leads on from it.
     """
-    home = {piece.id: unit.id for unit in units for piece in unit.pieces}
+    home = {task.id: unit.id for unit in units for task in _of_type(unit.pieces, TaskType.TEST)}
     direct: dict[UnitId, set[UnitId]] = {}
     for unit in units:
         for task in _of_type(unit.pieces, TaskType.IMPL):
