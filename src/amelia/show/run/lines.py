@@ -1,0 +1,142 @@
+"""A run for logs: one plain line for every change a person wants to know of, nothing for the others.
+
+A line says when, which unit, which attempt, and what happened. It is made of the event alone wherever that
+says enough: the state may already be further.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime, tzinfo
+from typing import assert_never
+
+from amelia.model import events as ev
+from amelia.model.agents import Ending
+from amelia.model.findings import Ruling
+from amelia.model.journal import Recorded
+from amelia.model.state import RunState
+from amelia.show.run.scene import clock_time
+from amelia.show.run.spans import UNICODE, Charset
+
+_LONGEST = 160
+_COMMIT = 10
+
+
+def draw_change(
+    recorded: Recorded, run: RunState, *, charset: Charset = UNICODE, zone: tzinfo | None = None
+) -> str | None:
+    """Draws what happened, at its time in a zone, by default the local one; nothing if nobody cares."""
+    event, at = recorded.event, recorded.at.astimezone(zone)
+    text = _of_unit(event, run, at) if isinstance(event, ev.UnitEvent) else _of_run(event, run)
+    if text is None:
+        return None
+    who = event.unit if isinstance(event, ev.UnitEvent) else run.facts.run
+    attempt = getattr(event, "attempt", None)
+    parts = (f"{at:%H:%M:%S}", who, "" if attempt is None else f"attempt {attempt}", text)
+    return charset.cut("  ".join(charset.shown(part) for part in parts if part), _LONGEST)
+
+
+def _of_run(event: ev.RunEvent, run: RunState) -> str | None:
+    match event:
+        case ev.RunStarted(goal=goal):
+            return (
+                f"started: {_counted(len(run.units), 'unit')}, {run.facts.mode}{f': {goal}' if goal else ''}"
+            )
+        case ev.RunResumed():
+            return "resumed"
+        case ev.PauseRequested():
+            return "pausing: what is under way is finished first"
+        case ev.RunPaused():
+            return f"paused: amelia resume {run.facts.run}"
+        case ev.CancelRequested() | ev.AbortRequested():
+            return "stopping"
+        case ev.BranchCheckStarted():
+            return "testing the whole branch"
+        case ev.BranchVerified(passed, feedback):
+            return "the whole branch passes" if passed else f"the whole branch fails: {feedback}"
+        case ev.RunFinished(outcome):
+            return f"{outcome.result}: {outcome.reason.meaning}" if outcome.reason else str(outcome)
+        case _:
+            assert_never(event)
+
+
+def _of_unit(event: ev.UnitEvent, run: RunState, at: datetime) -> str | None:  # noqa: PLR0911 - a line per event
+    match event:
+        case ev.SubtaskStarted() | ev.SubtaskCompleted() | ev.StepStarted() | ev.RestEnded():
+            return None
+        case ev.UnitStarted(unit=unit):
+            title = next((each.title for each in run.facts.units if each.id == unit), "")
+            return f"started: {title}"
+        case ev.SubtaskFailed(task=task):
+            return f"{task} was not done"
+        case ev.AttemptEnded():
+            return _ended(event, at)
+        case ev.AttemptVerified(passed=passed, problems=problems, feedback=feedback):
+            first = problems[0].message if problems else feedback
+            return "checks passed" if passed else f"checks failed: {first}"
+        case ev.AttemptReviewed(approved=approved, findings=findings):
+            verdict = "approved" if approved else "rejected"
+            return f"{verdict}: {_counted(len(findings), 'finding')}" if findings else verdict
+        case ev.ReviewFailed(detail=detail, until=until):
+            return f"no review{_until(until, at)}: {detail}"
+        case ev.FindingsEvaluated(rulings=rulings):
+            return f"findings ruled: {_ruled(rulings)}"
+        case _:
+            return _of_decision(event)
+
+
+def _of_decision(
+    event: ev.UnitRetried
+    | ev.LandingRefused
+    | ev.UnitLanded
+    | ev.UnitParked
+    | ev.StepBroke
+    | ev.UnitReset
+    | ev.UnitSkipped
+    | ev.UnitFixed,
+) -> str:
+    match event:
+        case ev.UnitRetried(cause=cause):
+            return f"tries again: {_words(cause)}"
+        case ev.LandingRefused(cause=cause, feedback=feedback):
+            return f"cannot land: {_words(cause)}: {feedback}"
+        case ev.UnitLanded(commit=commit):
+            return f"landed as {commit[:_COMMIT]}"
+        case ev.UnitParked(reason=reason):
+            return f"waits for you: {reason.meaning}"
+        case ev.StepBroke(step=step, detail=detail, reason=reason):
+            return f"waits for you: {reason.meaning}: {step}: {detail}"
+        case ev.UnitReset():
+            return "to be tried again"
+        case ev.UnitSkipped(satisfies=satisfies):
+            return "skipped; what needs it goes on" if satisfies else "skipped, with what needs it"
+        case ev.UnitFixed():
+            return "done by hand, to be checked"
+        case _:
+            assert_never(event)
+
+
+def _ended(event: ev.AttemptEnded, at: datetime) -> str:
+    said = f": {event.summary}" if event.summary else ""
+    if event.ending is Ending.LIMITED:
+        return f"the agent's limit is reached{_until(event.until, at)}{said}"
+    if event.ending is not Ending.OK:
+        return f"the agent did not finish ({_words(event.ending)}){said}"
+    return f"refused by a commit hook: {event.refused}" if event.refused else f"written{said}"
+
+
+def _until(until: str | None, at: datetime) -> str:
+    time = clock_time(until or "", now=at)
+    return f", goes on at {time}" if time else ""
+
+
+def _ruled(rulings: Sequence[Ruling]) -> str:
+    counts = Counter(ruling.disposition for ruling in rulings)
+    return ", ".join(f"{number} {_words(disposition)}" for disposition, number in counts.items()) or "none"
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ").lower()
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

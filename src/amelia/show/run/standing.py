@@ -1,0 +1,189 @@
+"""Where units stand, as every view says it: status, attempts, who blocks them, what a person can do.
+
+Nothing here is stored anywhere: it follows from the state of a run. Costs grow with units and dependencies.
+"""
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from amelia.model.outcome import Reason
+from amelia.model.plan import TaskId, TaskStatus, UnitId
+from amelia.model.state import (
+    Active,
+    Driving,
+    Failing,
+    Landed,
+    Parked,
+    RunState,
+    Skipped,
+    UnitState,
+    Waiting,
+)
+from amelia.show.cli.text import printable
+from amelia.show.run.times import Timeline, UnitTimes
+
+Blocked = Mapping[UnitId, tuple[UnitId, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """A way out that a person has: the command to type, and what it does."""
+
+    command: str
+    effect: str
+
+
+def outcome_text(run: RunState) -> str:
+    """Returns how a run ended, or what it does: `completed`, `halted(review_limit)`, `paused`, `running`."""
+    if run.outcome is not None:
+        return str(run.outcome)
+    return "paused" if run.is_paused else "running"
+
+
+def is_final(run: RunState) -> bool:
+    """Says whether a run is over for good, so that nobody can act on it any more."""
+    return run.outcome is not None and run.outcome.is_final
+
+
+def blocked_units(run: RunState) -> Blocked:
+    """Returns the units that cannot start by themselves, with the failed or skipped ones that block them.
+
+    Of a need that is itself blocked the first unit to blame is named, so that there are never more names than
+    needs.
+    """
+    if not any(_is_culprit(run.units[unit.id]) for unit in run.facts.units):
+        return {}
+    blocked: dict[UnitId, tuple[UnitId, ...]] = {}
+    for unit in run.facts.units:
+        if not isinstance(run.units[unit.id], Waiting):
+            continue
+        culprits = (
+            need if _is_culprit(run.units[need]) else blocked[need][0]
+            for need in unit.depends_on
+            if need in blocked or (need in run.units and _is_culprit(run.units[need]))
+        )
+        if named := tuple(dict.fromkeys(culprits)):
+            blocked[unit.id] = named
+    return blocked
+
+
+def _is_culprit(state: UnitState) -> bool:
+    match state:
+        case Parked() | Skipped(satisfies=False):
+            return True
+        case _:
+            return False
+
+
+def unit_status(run: RunState, unit: UnitId, blocked: Blocked) -> TaskStatus:
+    """Returns where a unit stands; work that a final outcome cut off is pending, not under way."""
+    match run.units[unit]:
+        case Landed():
+            return TaskStatus.COMPLETED
+        case Skipped():
+            return TaskStatus.SKIPPED
+        case Parked():
+            return TaskStatus.FAILED
+        case Waiting():
+            return TaskStatus.BLOCKED if unit in blocked else TaskStatus.PENDING
+        case _:
+            return TaskStatus.PENDING if is_final(run) else TaskStatus.IN_PROGRESS
+
+
+def subtask_status(task: TaskId, unit: UnitId, *, run: RunState, timeline: Timeline) -> TaskStatus:
+    """Returns where a task of a phase stands: what the agent reports of it, until the whole phase is judged.
+
+    A task that a failed phase does not report as done has failed with it.
+    """
+    state = run.units[unit]
+    seen = timeline.of(unit).subtasks.get(task)
+    match state:
+        case Landed():
+            return TaskStatus.COMPLETED
+        case Skipped():
+            return TaskStatus.SKIPPED
+        case Parked():
+            is_done = seen is not None and seen.status is TaskStatus.COMPLETED
+            return TaskStatus.COMPLETED if is_done else TaskStatus.FAILED
+        case Waiting():
+            return TaskStatus.PENDING
+        case _:
+            is_present = seen is not None and seen.attempt == state.track.attempt and not is_final(run)
+            return seen.status if seen and is_present else TaskStatus.PENDING
+
+
+def attempt_number(state: UnitState, times: UnitTimes) -> int:
+    """Returns how many attempts a unit has begun."""
+    match state:
+        case Landed(attempt=number) | Waiting(attempts=number):
+            return number
+        case Skipped():
+            return times.attempts
+        case _:
+            return state.track.attempt
+
+
+def finished_attempts(state: UnitState, times: UnitTimes) -> int:
+    """Returns how many attempts of a unit are over."""
+    return attempt_number(state, times) - isinstance(state, Active)
+
+
+def last_attempt(run: RunState, state: UnitState, times: UnitTimes) -> int:
+    """Returns the number of the last attempt a unit has; higher where a person gave it all of them again."""
+    limit = run.facts.policy.attempts
+    if isinstance(state, Active):
+        return state.track.attempt + max(0, limit - state.track.spent - 1)
+    return max(limit, attempt_number(state, times))
+
+
+def error_of(state: UnitState) -> str | None:
+    """Returns why a unit failed, or why its attempt before the present one was not good enough."""
+    match state:
+        case Parked(reason=reason, detail=detail):
+            return detail or reason.meaning
+        case Driving(feedback=feedback) | Failing(feedback=feedback) | Waiting(feedback=feedback):
+            return feedback or None
+        case _:
+            return None
+
+
+def exits_of(run: RunState, unit: UnitId, blocked: Blocked) -> tuple[Exit, ...]:
+    """Returns what a person can do about a unit that waits for one; nothing for any other."""
+    if is_final(run):
+        return ()
+    state = run.units[unit]
+    if isinstance(state, Parked):
+        return (*_ways(run, unit, state), _abort(run))
+    culprits = blocked.get(unit, ())
+    if culprits and all(isinstance(run.units[culprit], Skipped) for culprit in culprits):
+        return (_exit(run, "skip", unit, effect="leave it out, too"), _abort(run))
+    return ()
+
+
+def _ways(run: RunState, unit: UnitId, state: Parked) -> tuple[Exit, ...]:
+    again = "go on where it stopped" if state.stage else "try again, with all its attempts"
+    return (
+        _exit(run, "retry", unit, effect=again),
+        _exit(run, "fix", unit, effect="use what you did by hand"),
+        _exit(run, "skip", unit, effect="leave it out"),
+    )
+
+
+def exits_of_run(run: RunState) -> tuple[Exit, ...]:
+    """Returns what a person can do about a run that waits for one as a whole, not for one of its units."""
+    if run.outcome is None:
+        return (_exit(run, "resume", effect="go on"), _abort(run)) if run.is_paused else ()
+    if run.outcome.reason is Reason.BRANCH_RED:
+        return (_exit(run, "resume", effect="verify the branch again"), _abort(run))
+    return ()
+
+
+def _abort(run: RunState) -> Exit:
+    return _exit(run, "abort", effect="give the run up")
+
+
+def _exit(run: RunState, verb: str, *units: UnitId, effect: str) -> Exit:
+    """Makes a command that can be copied to a shell, whatever the ids are made of."""
+    words = ["amelia", verb, *(printable(word) for word in (run.facts.run, *units))]
+    return Exit(shlex.join(words), effect)
