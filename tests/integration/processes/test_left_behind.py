@@ -53,7 +53,7 @@ def test_nothing_survives_a_killed_amelia_for_long(trace: Trace) -> None:
     wait_until(lambda: len(trace.living()) >= 6)
     amelia.kill()
     amelia.wait()
-    trace.wait_until_gone(seconds=1)
+    trace.wait_until_gone(seconds=3)
 
 
 def test_a_program_that_does_not_listen_survives_a_killed_amelia_by_its_grace_only(trace: Trace) -> None:
@@ -61,7 +61,7 @@ def test_a_program_that_does_not_listen_survives_a_killed_amelia_by_its_grace_on
     pids(trace)
     amelia.kill()
     amelia.wait()
-    trace.wait_until_gone(seconds=processes.GRACE.total_seconds() + 1)
+    trace.wait_until_gone(seconds=processes.GRACE.total_seconds() + 3)
 
 
 async def test_what_survived_amelia_and_supervisor_is_ended_on_resume(trace: Trace) -> None:

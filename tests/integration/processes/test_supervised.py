@@ -153,7 +153,7 @@ async def test_a_program_that_does_not_listen_is_killed_after_its_grace(trace: T
         await first_line(process)
         started = time.monotonic()
         await process.stop(timedelta(seconds=0.2))
-        assert 0.2 <= time.monotonic() - started < 1.5
+        assert 0.2 <= time.monotonic() - started < 5
         assert await process.wait() == 137
 
 
@@ -166,7 +166,7 @@ async def test_a_second_wish_to_stop_may_shorten_the_grace(trace: Trace) -> None
             tasks.start_soon(process.stop, timedelta(seconds=60))
             await anyio.sleep(0.02)
             await process.stop(AT_ONCE)
-        assert time.monotonic() - started < 2
+        assert time.monotonic() - started < 30
 
 
 async def test_an_interrupt_reaches_the_program(trace: Trace) -> None:
@@ -194,7 +194,8 @@ async def test_one_huge_line_comes_through(trace: Trace) -> None:
 
 
 async def test_the_lock_tells_which_processes_these_are_and_is_free_afterwards(trace: Trace) -> None:
-    lock = trace.folder / "locks" / "turn"
+    lock = trace.folder / "turn"
+    lock.write_text("what an earlier turn wrote" * 100)
     async with supervised(sh("echo $$; cat"), cwd=trace.folder, env=trace.env, lock=lock) as process:
         pid = int(await first_line(process))
         record = json.loads(lock.read_bytes())
@@ -203,6 +204,19 @@ async def test_the_lock_tells_which_processes_these_are_and_is_free_afterwards(t
         await process.wait()
     with lock.open() as file:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+async def test_the_folder_of_a_lock_is_made(trace: Trace) -> None:
+    lock = trace.folder / "locks" / "deep" / "turn"
+    async with supervised(["true"], cwd=trace.folder, env=trace.env, lock=lock) as process:
+        assert await process.wait() == 0
+    assert lock.exists()
+
+
+async def test_a_signal_to_our_group_does_not_reach_the_tree(trace: Trace) -> None:
+    async with supervised(sh("echo $$; sleep 600"), cwd=trace.folder, env=trace.env) as process:
+        child = int(await first_line(process))
+        assert len({os.getsid(0), os.getsid(supervisor_of(child)), os.getsid(child)}) == 3
 
 
 async def test_a_lock_that_is_held_lets_nothing_start(trace: Trace) -> None:
@@ -229,14 +243,15 @@ async def test_a_killed_supervisor_does_not_save_the_tree(trace: Trace) -> None:
 
 
 async def test_an_agent_that_kills_its_supervisor_cannot_keep_us_waiting(trace: Trace) -> None:
-    # What it leaves carries no mark and holds our pipe open, so that only its end by itself is waited for.
-    script = "env -i setsid sleep 4 & echo started; kill -9 $PPID; sleep 600"
+    # What it leaves carries no mark and holds our pipe open.
+    script = "env -i setsid sleep 600 & echo $! > left; echo started; kill -9 $PPID; sleep 600"
     started = time.monotonic()
     async with supervised(sh(script), cwd=trace.folder, env=trace.env) as process:
         assert await output_of(process) == b"started\n"
         assert await process.wait() == 137
-    assert time.monotonic() - started < 3.5
+    assert time.monotonic() - started < 60
     assert not trace.living()
+    os.kill(int(trace.read("left")), signal.SIGKILL)
 
 
 async def test_a_supervisor_that_hangs_is_killed_with_its_tree(
@@ -247,6 +262,17 @@ async def test_a_supervisor_that_hangs_is_killed_with_its_tree(
         os.kill(supervisor_of(int(trace.read("pid"))), signal.SIGSTOP)
         await process.stop(AT_ONCE)
         assert not trace.living()
+
+
+async def test_cancelling_is_bounded_also_when_the_supervisor_hangs(
+    trace: Trace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processes, "PATIENCE", 0.3)
+    with anyio.CancelScope() as scope:
+        async with supervised(sh(TREE + "echo $$ > pid; wait"), cwd=trace.folder, env=trace.env):
+            os.kill(supervisor_of(int(trace.read("pid"))), signal.SIGSTOP)
+            scope.cancel()
+    assert not trace.living()
 
 
 async def test_a_supervisor_that_is_asked_to_end_ends_its_tree(trace: Trace) -> None:
