@@ -15,7 +15,6 @@ from pathlib import Path
 import msgspec
 
 from amelia.judge.errands import ask
-from amelia.model.evidence import Problem, ProblemCode
 
 _PATIENCE = timedelta(seconds=120)
 _MARK = "amelia-origins:"
@@ -61,29 +60,28 @@ def top_level_names(worktree: Path) -> tuple[str, ...]:
 
 async def foreign_imports(
     python: str, worktree: Path, *, env: dict[str, str], as_pytest: bool
-) -> Problem | None:
-    """Returns the problem of packages that would be imported from elsewhere, by pytest or by Python alone."""
+) -> tuple[str, ...] | None:
+    """Returns which packages would be imported from where else, by pytest or by Python alone.
+
+    None is no answer: then the tests cannot be started either, and say so themselves.
+    """
     names = top_level_names(worktree)
     if not names:
-        return None
+        return ()
     # Without its cache plugin, options of the repository that need it would be errors.
     options = ("-q", "--rootdir=.", "-o", f"cache_dir={os.devnull}/cache") if as_pytest else ()
-    argv = (python, "-c", _PROBE, ",".join(names), *options)
-    answer = await ask(argv, cwd=worktree, env=env, limit=_PATIENCE)
-    strangers = [
+    answer = await ask(
+        (python, "-c", _PROBE, ",".join(names), *options), cwd=worktree, env=env, limit=_PATIENCE
+    )
+    origins = _origins(answer.text)
+    if origins is None:
+        return None
+    return tuple(
         f"{name} from {place}"
-        for name, places in _origins(answer.text).items()
+        for name, places in origins.items()
         for place in places
         if place is not None and not _is_inside(place, worktree)
-    ]
-    if not strangers:
-        return None
-    message = (
-        f"The tests would not test this tree: {python} imports {', '.join(strangers)}. Give the tree an "
-        "environment of its own with a `setup` command that makes `.venv` and installs the tree there with "
-        "`pip install -e .`."
     )
-    return Problem(ProblemCode.FOREIGN_IMPORTS, message)
 
 
 def _is_importable(path: Path) -> bool:
@@ -92,14 +90,14 @@ def _is_importable(path: Path) -> bool:
     return path.suffix == ".py" if path.is_file() else any(path.glob("*.py"))
 
 
-def _origins(text: str) -> dict[str, list[str | None]]:
+def _origins(text: str) -> dict[str, list[str | None]] | None:
     for line in text.splitlines():
         if line.startswith(_MARK):
             try:
                 return msgspec.json.decode(line.removeprefix(_MARK), type=dict[str, list[str | None]])
             except msgspec.DecodeError:
-                break
-    return {}
+                return None  # something in the tree printed into the same line
+    return None
 
 
 def _is_inside(place: str, worktree: Path) -> bool:

@@ -118,12 +118,19 @@ class Environment:
         key = (str(worktree), ready.program, *top_level_names(worktree))
         if key in self._proved:
             return None
-        problem = await foreign_imports(
+        strangers = await foreign_imports(
             ready.program, worktree, env=ready.env, as_pytest=command.kind is RunnerKind.PYTEST
         )
-        if problem is None:
+        if strangers:
+            message = (
+                f"The tests would not test this tree: {ready.program} imports {', '.join(strangers)}. Give "
+                "the tree an environment of its own, with a `setup` command that makes `.venv` and then "
+                "installs the tree there with `pip install -e .`."
+            )
+            return Problem(ProblemCode.FOREIGN_IMPORTS, message)
+        if strangers is not None:
             self._proved.add(key)
-        return problem
+        return None
 
     def _variables(self, worktree: Path) -> dict[str, str]:
         """Returns the clean variables, with the tree's own programs first on the path."""

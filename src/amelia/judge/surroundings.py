@@ -26,9 +26,9 @@ def files_below(root: Path) -> Iterator[Path]:
 
 def opening(path: Path, limit: int = 65_536) -> str:
     """Returns the start of a file as text, empty if it is not a regular file that can be read."""
-    if not path.is_file():
-        return ""
     try:
+        if not path.is_file():
+            return ""
         with path.open("rb") as file:
             return file.read(limit).decode(errors="replace")
     except OSError:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from amelia.judge.canary import top_level_names
+from amelia.judge.canary import foreign_imports, top_level_names
 from amelia.judge.environment import Environment, Ready
 from amelia.judge.interpreters import Interpreters
 from amelia.model.errors import ConfigError
@@ -22,13 +22,24 @@ UNITTEST = TestCommand(RunnerKind.UNITTEST, ("python", "-m", "unittest"))
 MINUTE = timedelta(minutes=1)
 
 
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """Gives a place without an environment of its own."""
+    return Place(tmp_path)
+
+
 def python_in(folder: Path, *, can_import: str = "") -> Path:
     """Makes an interpreter that can import the standard library and the modules named."""
     venv.create(folder, with_pip=False)
-    (packages,) = folder.glob("lib/python*/site-packages")
+    packages = packages_of(folder)
     for name in can_import.split():
         (packages / f"{name}.py").touch()
     return folder / "bin" / "python"
+
+
+def packages_of(environment: Path) -> Path:
+    (packages,) = environment.glob("lib/python*/site-packages")
+    return packages
 
 
 def path_of(folder: Path) -> dict[str, str]:
@@ -122,17 +133,17 @@ def setups(worktree: Path) -> int:
 
 
 async def test_the_setup_runs_once_for_each_state_of_the_lock_files(place: Place) -> None:
-    tests = {"test_a.py": "def test_a(): pass\n"}
-    place.tree("one", {**tests, "requirements.txt": "a==1\n"})
-    place.tree("same", {**tests, "requirements.txt": "a==1\n", "src/code.py": ""})
-    place.tree("two", {**tests, "requirements.txt": "a==2\n"})
-    verifier = await place.verifier("one", VerifySettings(setup=SETUP))
+    settings = VerifySettings(command=("true",), setup=SETUP)
+    place.tree("one", {"requirements.txt": "a==1\n"})
+    place.tree("same", {"requirements.txt": "a==1\n", "src/code.py": ""})
+    place.tree("two", {"requirements.txt": "a==2\n"})
+    verifier = await place.verifier("one", settings)
     for tree, expected in (("one", 1), ("same", 1), ("two", 2)):
         receipt = await verifier.receipt(tree, place.checkout)
         assert receipt is not None
         assert receipt.fault is None
         assert setups(place.worktree) == expected
-    again = await place.verifier("two", VerifySettings(setup=SETUP))
+    again = await place.verifier("two", settings)
     await again.check("two", place.checkout)
     assert setups(place.worktree) == 2, "a new run knows what an earlier one did"
 
@@ -140,7 +151,7 @@ async def test_the_setup_runs_once_for_each_state_of_the_lock_files(place: Place
 async def test_a_setup_that_writes_the_lock_file_itself_is_not_run_again(place: Place) -> None:
     setup = ("sh", "-c", f"{SETUP[2]} && echo locked > .marks/../uv.lock")
     place.tree("t", {"test_a.py": "def test_a(): pass\n"})
-    verifier = await place.verifier("t", VerifySettings(setup=setup))
+    verifier = await place.verifier("t", VerifySettings(command=("true",), setup=setup))
     for _ in range(2):
         await verifier.check("t", place.checkout)
     (place.worktree / "uv.lock").write_text("locked\n", encoding="utf-8")
@@ -154,7 +165,7 @@ async def test_a_setup_that_writes_the_lock_file_itself_is_not_run_again(place: 
 
 async def test_a_worktree_that_was_made_again_is_set_up_again(place: Place) -> None:
     place.tree("t", {"test_a.py": "def test_a(): pass\n", ".git": "gitdir: elsewhere\n"})
-    verifier = await place.verifier("t", VerifySettings(setup=SETUP))
+    verifier = await place.verifier("t", VerifySettings(command=("true",), setup=SETUP))
     await verifier.check("t", place.checkout)
     await verifier.check("t", place.checkout)  # the checkout writes the link anew
     assert setups(place.worktree) == 2
@@ -209,7 +220,7 @@ def install_elsewhere(root: Path, worktree: Path) -> Path:
     (elsewhere / "pkg").mkdir(parents=True)
     (elsewhere / "pkg" / "__init__.py").write_text("ANSWER = 42\n", encoding="utf-8")
     python = python_in(worktree / ".venv")
-    (packages,) = (worktree / ".venv").glob("lib/python*/site-packages")
+    packages = packages_of(worktree / ".venv")
     (packages / "editable.pth").write_text(f"{elsewhere}\n", encoding="utf-8")
     return python
 
@@ -238,7 +249,7 @@ async def test_code_that_would_be_imported_from_another_checkout_is_refused(
 
 async def test_a_copy_in_the_trees_own_environment_is_refused_too(place: Place) -> None:
     python_in(place.worktree / ".venv")
-    (packages,) = (place.worktree / ".venv").glob("lib/python*/site-packages")
+    packages = packages_of(place.worktree / ".venv")
     (packages / "pkg").mkdir()
     (packages / "pkg" / "__init__.py").write_text("ANSWER = 42\n", encoding="utf-8")
     receipt = await place.run(TREE)
@@ -248,17 +259,18 @@ async def test_a_copy_in_the_trees_own_environment_is_refused_too(place: Place) 
 
 async def test_an_installation_that_leads_into_the_tree_is_fine(place: Place) -> None:
     python_in(place.worktree / ".venv")
-    (packages,) = (place.worktree / ".venv").glob("lib/python*/site-packages")
+    packages = packages_of(place.worktree / ".venv")
     (packages / "editable.pth").write_text(f"{place.worktree / 'src'}\n", encoding="utf-8")
     assert seen(await place.run(TREE)) == {"tests/test_pkg.py::Case::test_answer": TestStatus.FAILED}
 
 
-async def test_pytest_settings_decide_where_pytest_imports_from(place: Place, tmp_path: Path) -> None:
-    # The interpreter of these tests, made to know another checkout of the package as well.
+async def test_pytest_settings_decide_where_pytest_imports_from(
+    place: Place, tmp_path: Path, lean: Path
+) -> None:
     install_elsewhere(tmp_path, place.worktree)
-    (packages,) = (place.worktree / ".venv").glob("lib/python*/site-packages")
-    ours = [path for path in sys.path if path.endswith("site-packages")]
-    (packages / "ours.pth").write_text("".join(f"{path}\n" for path in ours), encoding="utf-8")
+    packages_of(place.worktree / ".venv").joinpath("pytest.pth").write_text(
+        f"{packages_of(lean)}\n", encoding="utf-8"
+    )
     test = {"tests/test_pkg.py": "import pkg\ndef test_answer(): assert pkg.ANSWER == 41\n"}
     code = {"src/pkg/__init__.py": "ANSWER = 41\n"}
     refused = await place.run({**code, **test})
@@ -268,3 +280,16 @@ async def test_pytest_settings_decide_where_pytest_imports_from(place: Place, tm
     told = await (await place.verifier("told")).receipt("told", place.checkout)
     assert told is not None
     assert seen(told) == {"tests/test_pkg.py::test_answer": TestStatus.PASSED}
+
+
+@pytest.mark.parametrize("said", ["", "amelia-origins:{"])
+async def test_an_interpreter_that_does_not_answer_proves_nothing(tmp_path: Path, said: str) -> None:
+    (tmp_path / "module.py").touch()
+    silent = tmp_path / "silent"
+    silent.write_text(f"#!/bin/sh\necho '{said}'\n", encoding="utf-8")
+    silent.chmod(0o755)
+    assert await foreign_imports(str(silent), tmp_path, env={}, as_pytest=False) is None
+
+
+async def test_a_tree_without_packages_has_none_to_import_from_elsewhere(tmp_path: Path) -> None:
+    assert await foreign_imports("/no/python", tmp_path, env={}, as_pytest=False) == ()

@@ -71,7 +71,8 @@ async def test_pytest_without_tests_has_no_results_and_no_fault(place: Place) ->
 )
 async def test_a_test_that_ends_the_run_is_a_fault(place: Place, body: str, code: ProblemCode) -> None:
     inside = "\n".join(f"    {line}" for line in body.splitlines())
-    settings = VerifySettings(timeout=timedelta(seconds=3))
+    limit = timedelta(seconds=2) if code is ProblemCode.TIMED_OUT else timedelta(minutes=5)
+    settings = VerifySettings(timeout=limit)
     receipt = await place.run({"test_a.py": f"def test_a():\n{inside}\n"}, settings)
     assert receipt.fault is not None
     assert receipt.fault.code is code

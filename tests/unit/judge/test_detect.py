@@ -151,3 +151,4 @@ def test_files_are_listed_in_order_and_within_a_bound(
 def test_what_cannot_be_opened_reads_as_nothing(tmp_path: Path) -> None:
     assert not opening(tmp_path)
     assert not opening(tmp_path / "absent")
+    assert not opening(tmp_path / ("long" * 1_000))
