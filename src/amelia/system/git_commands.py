@@ -16,9 +16,9 @@ from amelia.system.git_places import ConfigEntry
 _ANY = Call(accept=None)
 _YES_OR_NO = Call(accept=(0, 1))
 _DIFF = (
+    # Plumbing, so most settings do not reach it; what would run a command or hide a change is ruled out.
     *("diff-tree", "-r", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color"),
-    # Attributes of submodules and the order of files are not for the author of the change to decide.
-    *("--ignore-submodules=none", "-O/dev/null"),
+    "--ignore-submodules=none",
 )
 
 

@@ -1,3 +1,5 @@
+import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -8,7 +10,17 @@ from amelia.land.publish import landed_commit, publish, publish_attempts
 from amelia.model.errors import GitError
 from amelia.model.git import CheckedOut, CommitId, Moved, Published, attempt_ref, branch_ref
 from amelia.model.plan import Mode, Task, TaskId, Unit, UnitId
-from repositories import Repo, Run, files_in, fingerprint, git, make_repository, start_run, watch_git
+from repositories import (
+    Repo,
+    Run,
+    executable,
+    files_in,
+    fingerprint,
+    git,
+    make_repository,
+    start_run,
+    watch_git,
+)
 
 UNIT = Unit(UnitId("1"), "Say two", (TaskId("1"),), (), 1, (Task(id=TaskId("1"), title="Say two"),))
 
@@ -104,6 +116,18 @@ def test_a_branch_that_is_checked_out_is_not_moved_under_the_users_feet(
     assert git(place, "status", "--porcelain") == ""
     git(place, "switch", "--quiet", "--detach")
     assert publish(run.store, commit=second, expected=first, keep={}) == Published()
+
+
+def test_a_branch_that_is_moved_at_the_last_moment_is_left_where_it_is(
+    repo: Repo, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit = land(run, {"one": "1"}, parent=run.base)
+    real = shutil.which("git")
+    move = f'"{real}" update-ref refs/heads/amelia/r1 {run.base}'
+    executable(tmp_path / "bin" / "git", f'case " $* " in *" fetch "*) {move};; esac; exec "{real}" "$@"')
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    assert publish(run.store, commit=commit, expected=None, keep={}) == Moved(run.base)
+    assert repo.git("rev-parse", "amelia/r1") == run.base
 
 
 def test_a_ref_that_cannot_be_moved_is_an_error_with_a_hint(repo: Repo, run: Run) -> None:

@@ -52,8 +52,10 @@ def test_changed_and_deleted_files_come_back(run: Run) -> None:
     assert files_in(agent.path) == EXPECTED
 
 
-def test_a_change_that_keeps_size_and_time_is_seen(run: Run) -> None:
-    agent = run.prepare()
+def test_a_change_that_keeps_size_and_time_is_seen(run: Run, home: Path) -> None:
+    (home / ".gitconfig").write_text("[core]\n\ttrustctime = false\n\tcheckStat = minimal\n")
+    run.prepare()
+    agent = run.prepare()  # the index is now younger than the files, so that git believes it
     file = agent.path / "src/app.py"
     times = file.stat()
     file.write_text("print('two')\n")
@@ -197,6 +199,14 @@ def test_line_endings_are_as_in_the_users_repository(repo: Repo, tmp_path: Path)
     assert (agent.path / "README.md").read_bytes() == b"# Sample\r\n"
     assert agent.git("status", "--porcelain") == ""
     assert run.snapshot().tree == repo.git("rev-parse", "HEAD^{tree}")
+
+
+def test_line_endings_are_no_reason_to_refuse_a_snapshot(repo: Repo, tmp_path: Path) -> None:
+    repo.git("config", "core.autocrlf", "true")
+    repo.git("config", "core.safecrlf", "true")
+    run = start_run(repo, tmp_path / "run")
+    run.prepare().write({"README.md": "one\ntwo\r\n"})
+    run.snapshot()
 
 
 def test_names_that_are_no_text_survive(run: Run) -> None:

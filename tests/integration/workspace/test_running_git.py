@@ -12,6 +12,7 @@ from amelia.system.git import Call, Repository, check_git, run_git
 from amelia.system.git_commands import commit_tree, empty_tree
 from amelia.system.git_places import Lane, Purpose
 from amelia.workspace.lanes import prepare
+from amelia.workspace.source import open_source, uncommitted
 from repositories import FILES, WHEN, Repo, Run, executable, files_in
 
 
@@ -71,12 +72,13 @@ def test_a_failure_says_what_failed_where(repo: Repo) -> None:
         run_git(repo.path, "cat-file", "-p", "nothing")
 
 
+@pytest.mark.slow
 def test_a_command_that_does_not_end_is_ended_with_its_children(
     repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pretend(tmp_path, monkeypatch, f"sleep 60 & echo $! > '{tmp_path}/child'; wait")
     with pytest.raises(GitError, match="did not end in time"):
-        run_git(repo.path, "x", call=Call(patience=timedelta(seconds=0.2)))
+        run_git(repo.path, "x", call=Call(patience=timedelta(seconds=1)))
     state = Path("/proc") / (tmp_path / "child").read_text().strip() / "stat"
     assert not state.exists() or state.read_text().split()[2] == "Z"
 
@@ -86,6 +88,15 @@ def test_what_a_command_leaves_running_does_not_hold_us_up(
 ) -> None:
     pretend(tmp_path, monkeypatch, "sleep 2 & echo done")
     assert run_git(repo.path, "x").text == "done"
+
+
+def test_no_command_that_watches_files_is_started(run: Run, home: Path, tmp_path: Path) -> None:
+    (home / ".gitconfig").write_text(f"[core]\n\tfsmonitor = touch '{tmp_path}/ran'\n")
+    run.repo.git("config", "core.fsmonitor", f"touch '{tmp_path}/ran'")
+    assert uncommitted(open_source(run.repo.path)) == 0
+    run.prepare()
+    run.snapshot()
+    assert not (tmp_path / "ran").exists()
 
 
 def test_nobody_is_asked_anything(repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -111,6 +111,16 @@ def test_a_repository_without_any_file_is_no_obstacle(run: Run) -> None:
     assert run.snapshot().absorbed == ("nothing",)
 
 
+def test_repositories_without_end_are_told(run: Run) -> None:
+    place = run.prepare().path
+    for depth in range(25):
+        place /= f"r{depth}"
+        make_repository(place, {"x": "x"})
+    taken = run.try_snapshot()
+    assert isinstance(taken, NotTaken)
+    assert "embedded" in taken.detail
+
+
 def test_an_ignored_repository_is_left_alone(run: Run) -> None:
     inner = make_repository(run.prepare().path / "build" / "dependency")
     assert run.snapshot().absorbed == ()
