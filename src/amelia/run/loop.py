@@ -71,15 +71,9 @@ class Coordinator:
 
     async def drive(self) -> RunState:
         """Takes the run from where its journal ends as far as it goes."""
-        past = self._journal.read()
-        self._run = fold(recorded.event for recorded in past)
-        if len(past) > 1:
-            resumed = ev.RunResumed(os.getpid())
-            self._record([resumed], evolve(self._run, resumed))
-        else:
-            self._tell(lambda watcher: watcher.show(past, self._run))
         try:
             with self._answers, self._heard:
+                self._take_over()
                 async with anyio.create_task_group() as tasks:
                     tasks.start_soon(self._heartbeat)
                     tasks.start_soon(self._signals, tasks)
@@ -89,6 +83,16 @@ class Coordinator:
             # Not of a step, whose problems are events: the journal cannot be used, and once said is enough.
             raise problems.exceptions[0] from problems
         return self._run
+
+    def _take_over(self) -> None:
+        """Goes where the journal ends; what was under way there is not any more."""
+        past = self._journal.read()
+        self._run = fold(recorded.event for recorded in past)
+        if len(past) > 1:
+            resumed = ev.RunResumed(os.getpid())
+            self._record([resumed], evolve(self._run, resumed))
+        else:
+            self._tell(lambda watcher: watcher.show(past, self._run))
 
     async def _go(self, tasks: TaskGroup) -> None:
         news: list[ev.Event] = []
