@@ -513,3 +513,10 @@ def test_a_huge_run_fits_a_small_screen() -> None:
     lines = drawn(story, height=24)
     assert len(lines) <= 24
     assert lines[-1] == "0 of 10000 done · 1 running · 9999 waiting · 2s"
+
+
+def test_where_not_all_fits_what_runs_comes_before_what_failed() -> None:
+    units = [unit(str(n)) for n in range(1, 5)]
+    story = Story(started(*units, mode=Mode.LIFECYCLE, workers=4))
+    story.start("1").fail("1").start("2").fail("2").start("3", lane=3)
+    assert drawn(story, height=5)[0] == "  Task 3: ● Running – Work of 3 · writing 0s"

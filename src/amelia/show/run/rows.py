@@ -102,15 +102,14 @@ class _Detail(IntEnum):
 def groups_of(run: RunState) -> list[Group]:
     """Returns the groups of a run from the first to the last."""
     members: dict[int, list[Unit]] = {}
-    kinds: dict[int, list[type]] = {}
     for unit in run.facts.units:
         members.setdefault(unit.group, []).append(unit)
-        kinds.setdefault(unit.group, []).append(type(run.units[unit.id]))
-    return [
-        Group(number, units, in_it.count(Landed), in_it.count(Skipped), in_it.count(Waiting))
-        for number, units in sorted(members.items())
-        for in_it in (kinds[number],)
-    ]
+    return [_group(number, units, run) for number, units in sorted(members.items())]
+
+
+def _group(number: int, units: Sequence[Unit], run: RunState) -> Group:
+    kinds = [type(run.units[unit.id]) for unit in units]
+    return Group(number, units, kinds.count(Landed), kinds.count(Skipped), kinds.count(Waiting))
 
 
 def is_flat(groups: Sequence[Group]) -> bool:

@@ -41,7 +41,7 @@ _STEPS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class _Mark:
     """How a state is shown: a sign, a word and a style."""
 
     sign: str
@@ -51,7 +51,7 @@ class Mark:
 
 def draw_unit(unit: Unit, scene: Scene, *, indent: int) -> Line:
     """Draws a unit; where there is little room, the least important facts go first, then the title is cut."""
-    mark, charset = mark_of(unit, scene), scene.charset
+    mark, charset = _mark_of(unit, scene), scene.charset
     types = kinds(unit) if scene.run.facts.mode is Mode.PHASED else ""
     name = f"{' ' * indent}{scene.label(unit.id)}{f' ({types})' if types else ''}: "
     state = f"{mark.sign} {mark.word}"
@@ -84,27 +84,26 @@ def draw_subtask(unit: Unit, task: Task, scene: Scene, *, indent: int, is_last: 
     )
 
 
-def mark_of(unit: Unit, scene: Scene) -> Mark:
-    """Returns how the state of a unit is shown."""
+def _mark_of(unit: Unit, scene: Scene) -> _Mark:
     charset = scene.charset
     match scene.run.units[unit.id]:
         case Landed():
-            return Mark(charset.done, "Done", Style.GOOD)
+            return _Mark(charset.done, "Done", Style.GOOD)
         case Skipped():
-            return Mark(charset.skipped, "Skipped", Style.FAINT)
+            return _Mark(charset.skipped, "Skipped", Style.FAINT)
         case Parked(reason=Reason.QUESTION):
-            return Mark(charset.asking, "Asks you", Style.ASKING)
+            return _Mark(charset.asking, "Asks you", Style.ASKING)
         case Parked():
-            return Mark(charset.failed, "Failed", Style.BAD)
+            return _Mark(charset.failed, "Failed", Style.BAD)
         case Waiting(attempts=attempts):
             word = "Blocked" if unit.id in scene.blocked else "Retrying" if attempts else "Pending"
-            return Mark(charset.waiting, word, Style.PLAIN)
+            return _Mark(charset.waiting, word, Style.PLAIN)
         case _ if is_over(scene.run):
-            return Mark(charset.waiting, "Stopped", Style.PLAIN)
+            return _Mark(charset.waiting, "Stopped", Style.PLAIN)
         case Resting():
-            return Mark(charset.running, "Waiting", Style.BUSY)
+            return _Mark(charset.running, "Waiting", Style.BUSY)
         case _:
-            return Mark(charset.running, "Running", Style.BUSY)
+            return _Mark(charset.running, "Running", Style.BUSY)
 
 
 def _subtask_sign(status: TaskStatus, scene: Scene) -> tuple[str, Style]:
