@@ -105,7 +105,7 @@ class SqliteJournal:
 def read_journal(path: Path, *, after: int = 0, at_most: int = -1) -> list[Recorded]:
     """Returns what happened after an event, without disturbing the writer."""
     with _visiting(path) as base:
-        return _events(base, path, after=after, at_most=at_most)
+        return _events(base, path, after=after, at_most=at_most) if _format(base) else []
 
 
 def leave_request(path: Path, wanted: Wanted) -> None:
@@ -146,8 +146,13 @@ def _connect(path: Path) -> sqlite3.Connection:
     return base
 
 
+def _format(base: sqlite3.Connection) -> int:
+    """Returns the format of a journal; 0 if whoever was to write it was killed before the first word."""
+    return cast("int", base.execute("PRAGMA user_version").fetchone()[0])
+
+
 def _check_format(base: sqlite3.Connection, path: Path) -> None:
-    found = cast("int", base.execute("PRAGMA user_version").fetchone()[0])
+    found = _format(base)
     if found > _FORMAT:
         raise JournalError(
             f"{path}: the journal was written by a newer Amelia (format {found}, known: {_FORMAT})",

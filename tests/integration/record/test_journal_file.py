@@ -290,6 +290,17 @@ def test_whoever_visits_a_journal_that_is_not_there_makes_none(
     assert not path.exists()
 
 
+@pytest.mark.parametrize("statement", [None, "PRAGMA journal_mode = WAL"])
+def test_a_journal_whose_writer_was_killed_before_the_first_word_holds_nothing(
+    path: Path, statement: str | None
+) -> None:
+    path.touch()
+    if statement is not None:
+        change(path, statement)
+    assert read_journal(path) == []
+    assert events_in(written(path, ev.RunPaused())) == [ev.RunPaused()]
+
+
 def test_a_journal_that_cannot_be_opened_is_said_so(tmp_path: Path) -> None:
     with pytest.raises(JournalError, match="cannot be opened: Is a directory"):
         SqliteJournal(tmp_path)
