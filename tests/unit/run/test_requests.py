@@ -1,0 +1,80 @@
+"""What may be asked of a run, by where it and its units stand."""
+
+import pytest
+
+from amelia.model import events as ev
+from amelia.model.journal import Wanted
+from amelia.model.outcome import Result
+from amelia.model.plan import UnitId
+from amelia.run.requests import fits, refusal
+from runs import Story, chain, work
+
+WISHES: list[Wanted] = [ev.PauseRequested(), ev.CancelRequested(), ev.AbortRequested()]
+PARKED, LANDED, WAITING, SKIPPED, BUSY = "2", "1", "4", "3", "2"
+
+
+def of_unit(name: str) -> list[Wanted]:
+    unit = UnitId(name)
+    return [ev.UnitReset(unit), ev.UnitFixed(unit, work("fix")), ev.UnitSkipped(unit, satisfies=False)]
+
+
+def halted() -> Story:
+    """Tells of a run of four units: landed, parked, skipped, waiting."""
+    story = chain(4).whole("1").start("2").fail("2").end(Result.HALTED)
+    return story.tell(ev.UnitSkipped(UnitId("3"), satisfies=True))
+
+
+@pytest.mark.parametrize("wanted", WISHES)
+@pytest.mark.parametrize("story", [chain(2), chain(2).start("1"), halted()])
+def test_a_run_that_is_not_over_can_always_be_stopped(story: Story, wanted: Wanted) -> None:
+    assert fits(story.run, wanted)
+
+
+@pytest.mark.parametrize("wanted", [*WISHES, *of_unit("2"), *of_unit("9")])
+@pytest.mark.parametrize("result", [Result.COMPLETED, Result.CANCELLED, Result.ABORTED])
+def test_nothing_can_be_asked_of_a_run_that_is_over(wanted: Wanted, result: Result) -> None:
+    run = chain(2).start("1").end(result).run
+    assert refusal(run, wanted) == f"run demo is {result}; nothing can change that"
+    assert not fits(run, wanted)
+
+
+@pytest.mark.parametrize("wanted", of_unit(PARKED))
+def test_a_parked_unit_can_be_tried_again_fixed_or_skipped(wanted: Wanted) -> None:
+    assert refusal(halted().run, wanted) is None
+
+
+@pytest.mark.parametrize("wanted", of_unit("9"))
+def test_a_unit_that_is_not_there_is_said_not_to_be(wanted: Wanted) -> None:
+    assert refusal(halted().run, wanted) == "run demo has no unit '9'; it has 1, 2, 3, 4"
+
+
+def test_of_many_units_a_few_are_named() -> None:
+    said = refusal(chain(30).run, ev.UnitReset(UnitId("x")))
+    assert said == "run demo has no unit 'x'; it has 1, 2, 3, 4, 5, 6, 7, 8 …"
+
+
+@pytest.mark.parametrize(
+    ("name", "standing"),
+    [(LANDED, "landed as 310000000000"), (SKIPPED, "skipped"), (WAITING, "waiting")],
+)
+def test_only_what_waits_for_a_person_can_be_tried_again(name: str, standing: str) -> None:
+    for wanted in of_unit(name)[:2]:
+        assert refusal(halted().run, wanted) == f"{name} does not wait for a person: it is {standing}"
+
+
+def test_what_has_not_started_can_be_skipped() -> None:
+    assert fits(halted().run, ev.UnitSkipped(UnitId(WAITING), satisfies=True))
+
+
+@pytest.mark.parametrize(
+    ("story", "name", "standing"),
+    [
+        (halted(), LANDED, "landed as 310000000000"),
+        (halted(), SKIPPED, "skipped"),
+        (chain(2).start("1"), "1", "under way"),
+        (chain(2).start("1").write("1"), "1", "under way"),
+    ],
+)
+def test_what_is_done_or_under_way_cannot_be_skipped(story: Story, name: str, standing: str) -> None:
+    wanted = ev.UnitSkipped(UnitId(name), satisfies=True)
+    assert refusal(story.run, wanted) == f"{name} cannot be skipped: it is {standing}"
