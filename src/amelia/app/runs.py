@@ -25,8 +25,8 @@ from amelia.model.settings import RunSettings
 from amelia.model.state import RunState
 from amelia.plan.compile import CompiledPlan
 from amelia.plan.graph import footprint
-from amelia.record.journal import SqliteJournal, read_journal
-from amelia.record.runs import RunDirectory, all_runs, new_run, started
+from amelia.record.journal import SqliteJournal, is_driven, read_journal
+from amelia.record.runs import RunDirectory, all_runs, new_run, started, unborn_runs
 from amelia.run.loop import Coordinator, Watcher
 from amelia.run.recover import recover
 from amelia.run.steps import WorkshopSteps
@@ -78,15 +78,23 @@ def begin_run(new: NewRun, *, home: Path) -> RunDirectory:
     if new.settings.driver is None:
         raise ConfigError("no driver is chosen", hint="give one: --driver script --script FILE.toml")
     make_driver(new.settings.driver, new.settings.script)
+    _clear_unborn(home, source)
     directory = new_run(home, new.plan_path.name, datetime.now(UTC))
     try:
-        facts = _prepare(new, directory, source=source, base=base)
+        # The lock tells others that this run is being made and is not a leftover.
         with SqliteJournal(directory.journal) as journal:
-            journal.append([facts])
+            journal.append([_prepare(new, directory, source=source, base=base)])
     except BaseException:
         discard(source, run=directory.run, directory=directory.path)
         raise
     return directory
+
+
+def _clear_unborn(home: Path, source: Source) -> None:
+    """Removes runs that were killed before their first event, with what they pinned in this repository."""
+    for directory in unborn_runs(home):
+        if not is_driven(directory.journal):
+            discard(source, run=directory.run, directory=directory.path)
 
 
 async def drive_run(directory: RunDirectory, watcher: Watcher) -> Driven:
@@ -98,6 +106,7 @@ async def drive_run(directory: RunDirectory, watcher: Watcher) -> Driven:
         shop = open_workshop(directory, facts)
         run = fold(recorded.event for recorded in past)
         if run.outcome is not None and run.outcome.is_final:
+            await to_thread.run_sync(keep_attempts, shop.store)
             return Driven(run, None)
         await recover(shop, run, seq=past[-1].seq)
         coordinator = Coordinator(journal, WorkshopSteps(shop), watcher)

@@ -50,7 +50,8 @@ def open_workshop(directory: RunDirectory, facts: RunStarted) -> Workshop:
 
 def keep_attempts(store: Store) -> None:
     """Puts what attempts left into the user's repository, so that it outlives the store."""
-    publish_attempts(store, list_refs(store.repository, f"refs/amelia/{ref_component(store.run)}/"))
+    if store.git_dir.exists():
+        publish_attempts(store, list_refs(store.repository, f"refs/amelia/{ref_component(store.run)}/"))
 
 
 def make_driver(name: str, script: str | None) -> Driver:

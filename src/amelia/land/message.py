@@ -7,11 +7,10 @@
 """
 
 from collections.abc import Mapping
-from typing import assert_never
 from unicodedata import category
 
 from amelia.model.git import ref_component
-from amelia.model.plan import Mode, Unit
+from amelia.model.plan import Mode, Unit, unit_heading
 
 _LONGEST_SUBJECT = 100
 _LONGEST_LINE = 200
@@ -35,7 +34,8 @@ def unit_message(unit: Unit, *, mode: Mode, goal: str, marks: Mapping[str, str])
     if len(titles) > _MOST_LINES:
         shown.append(f"- and {len(titles) - _MOST_LINES} more")
     body = "\n".join(shown) if len(titles) > 1 else ""
-    subject = _line(_subject(unit, mode=mode, goal=goal), _LONGEST_SUBJECT)
+    named = goal if mode is Mode.SINGLE and goal else unit_heading(unit, mode)
+    subject = _line(named, _LONGEST_SUBJECT)
     return sealed("\n\n".join(part for part in (subject, body) if part), marks)
 
 
@@ -53,18 +53,6 @@ def read_trailers(text: str) -> Mapping[str, str]:
     _, blank, last = text.rstrip().rpartition("\n\n")
     pairs = (line.partition(": ") for line in last.splitlines()) if blank else ()
     return {name: value.strip() for name, colon, value in pairs if colon}
-
-
-def _subject(unit: Unit, *, mode: Mode, goal: str) -> str:
-    match mode:
-        case Mode.SINGLE:
-            return goal or unit.title
-        case Mode.PHASED:
-            return f"Phase {unit.id.removeprefix('phase-')}: {unit.title}"
-        case Mode.TASKS | Mode.LIFECYCLE:
-            return f"Task {unit.id}: {unit.title}"
-        case _:
-            assert_never(mode)
 
 
 def _line(text: str, longest: int) -> str:

@@ -4,7 +4,7 @@ The journal holds these and nothing else. Their meaning never changes: a new fac
 one a new version with an upcast in `record.codec`. Texts in them are bounded by whoever makes them.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NewType, TypeAlias
 
@@ -54,9 +54,9 @@ class RunStarted:
     footprints: dict[str, tuple[str, ...]]
     drivers: dict[str, str]
     script: str | None = None
-    clocks: Clocks = Clocks()
+    clocks: Clocks = field(default_factory=Clocks)
     test_command: TestCommand | None
-    verify: VerifySettings = VerifySettings()
+    verify: VerifySettings = field(default_factory=VerifySettings)
     repository: str
 
 
@@ -139,7 +139,6 @@ class StepStarted:
     unit: UnitId
     attempt: int
     step: Step
-    session: SessionId | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,7 +191,15 @@ class ReviewFailed:
     unit: UnitId
     attempt: int
     detail: str
-    until: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerDelayed:
+    """The reviewer or the evaluator reached a limit; that is no answer, and is waited out."""
+
+    unit: UnitId
+    attempt: int
+    until: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -312,6 +319,7 @@ UnitEvent: TypeAlias = (
     | AttemptVerified
     | AttemptReviewed
     | ReviewFailed
+    | AnswerDelayed
     | FindingsEvaluated
     | RestEnded
     | UnitRetried

@@ -173,6 +173,16 @@ class Unit:
     pieces: tuple[Task, ...] = field(default=(), repr=False)
 
 
+def unit_heading(unit: Unit, mode: Mode) -> str:
+    """Returns what a unit is called: `Phase 2: Models`, `Task 3: Sign up`, or the title of the plan."""
+    if mode is Mode.SINGLE:
+        return unit.title
+    number = unit.id.removeprefix("phase-") if mode is Mode.PHASED else unit.id
+    label = f"{'Phase' if mode is Mode.PHASED else 'Task'} {number}"
+    is_labelled = unit.title.casefold().startswith((f"{label}:".casefold(), f"{label} ".casefold()))
+    return unit.title if is_labelled else f"{label}: {unit.title}"
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """A plan as its author wrote it, and the tasks that were read from it.

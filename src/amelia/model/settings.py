@@ -4,7 +4,7 @@ Everything has a default, so that no file is needed. `RunSettings.policies` hold
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from amelia.model.agents import Clocks
@@ -53,6 +53,11 @@ class RunSettings:
     policies: Mapping[Mode, Policy] = field(default_factory=lambda: POLICIES)
     verify: VerifySettings = field(default_factory=VerifySettings)
     clocks: Clocks = field(default_factory=Clocks)
+
+    def with_workers(self, count: int) -> "RunSettings":
+        """Returns settings that let so many units run at the same time, in every mode."""
+        policies = {mode: replace(policy, parallel_workers=count) for mode, policy in self.policies.items()}
+        return replace(self, parallel_workers=count, policies=policies)
 
 
 @dataclass(frozen=True, slots=True)

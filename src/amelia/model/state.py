@@ -119,7 +119,7 @@ class Resting:
 
     track: Track
     until: str
-    then: "Driving | Reviewing"
+    then: "Driving | Reviewing | Evaluating"
     is_busy: bool = False
     step = Step.REST
 

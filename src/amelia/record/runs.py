@@ -102,9 +102,18 @@ def find_run(home: Path, name: str) -> RunDirectory:
 
 
 def all_runs(home: Path) -> Iterator[RunDirectory]:
-    """Yields every run that has a journal."""
+    """Yields every run that has begun."""
+    return (directory for directory in _directories(home) if started(directory) is not None)
+
+
+def unborn_runs(home: Path) -> Iterator[RunDirectory]:
+    """Yields the directories of runs without a first event: being made, or killed while they were."""
+    return (directory for directory in _directories(home) if started(directory) is None)
+
+
+def _directories(home: Path) -> list[RunDirectory]:
     places = sorted((home / "runs").iterdir()) if (home / "runs").is_dir() else []
-    return (RunDirectory(path) for path in places if (path / "journal.db").is_file())
+    return [RunDirectory(path) for path in places if path.is_dir()]
 
 
 def started(directory: RunDirectory) -> tuple[datetime, RunStarted] | None:

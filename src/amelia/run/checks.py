@@ -6,6 +6,7 @@ The tests run on a clean checkout of exactly the tree in question, in the lane's
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import msgspec
@@ -138,5 +139,6 @@ def _texts(shop: Workshop, tree: Treeish, paths: Iterable[str]) -> dict[str, str
     return {path: data.decode(errors="replace") for path, data in found.items() if data is not None}
 
 
+@lru_cache(maxsize=256)
 def _tree(shop: Workshop, commit: CommitId) -> TreeId:
     return tree_of(shop.store.repository, commit)

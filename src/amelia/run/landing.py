@@ -18,47 +18,36 @@ from amelia.model.outcome import Cause, Reason
 from amelia.run.checks import check_work
 from amelia.run.workshop import Workshop
 from amelia.system.git_commands import describe_ref
+from amelia.workspace.hooks import has_hook
 
 _LONGEST = 20_000
 
 
 async def land_work(shop: Workshop, command: LandWork) -> tuple[ev.Event, ...]:
     """Lands the work of a unit, or says why it does not fit."""
-    at, tip = command.at, command.tip
-    if (done := await to_thread.run_sync(lambda: _landed_before(shop, command))) is not None:
-        return (ev.UnitLanded(at.unit, at.attempt, done),)
-    merged = await to_thread.run_sync(
-        lambda: merge(shop.store, base=at.base, snapshot=command.work.commit, tip=tip)
-    )
-    if isinstance(merged, Conflict):
-        return (ev.LandingRefused(at.unit, at.attempt, Cause.CONFLICT, _conflict_text(merged)),)
+    at, tip, tree = command.at, command.tip, command.work.tree
     if tip != at.base:
-        checked = await check_work(shop, command, base=tip, tree=merged.tree)
+        merged = await to_thread.run_sync(lambda: merge(shop.store, snapshot=command.work.commit, tip=tip))
+        if isinstance(merged, Conflict):
+            return (ev.LandingRefused(at.unit, at.attempt, Cause.CONFLICT, _conflict_text(merged)),)
+        tree = merged.tree
+        checked = await check_work(shop, command, base=tip, tree=tree)
         if not checked.verdict.passed:
             text = feedback(checked.verdict)
             return (ev.LandingRefused(at.unit, at.attempt, Cause.MERGE_RED, text),)
-    return (await to_thread.run_sync(lambda: _publish(shop, command, merged.tree)),)
-
-
-def _landed_before(shop: Workshop, command: LandWork) -> CommitId | None:
-    return landed_commit(
-        shop.store.source.repository,
-        command.tip,
-        run=shop.facts.run,
-        unit=command.at.unit,
-        attempt=command.at.attempt,
-    )
+    return (await to_thread.run_sync(lambda: _publish(shop, command, tree)),)
 
 
 def _publish(shop: Workshop, command: LandWork, tree: TreeId) -> ev.UnitLanded | ev.StepBroke:
     at = command.at
     commit = _commit(shop, command, tree)
     expected = None if command.tip == shop.facts.base else command.tip
-    keep = {shop.ref(at): command.work.commit}
-    match publish(shop.store, commit=commit, expected=expected, keep=keep):
+    match publish(shop.store, commit=commit, expected=expected, keep={shop.ref(at): command.work.commit}):
         case Published():
             return ev.UnitLanded(at.unit, at.attempt, commit)
         case Moved(found):
+            if (landed := _landed_before(shop, command)) is not None:
+                return ev.UnitLanded(at.unit, at.attempt, landed)
             detail = _moved_text(shop.facts.run, command.tip, found)
         case CheckedOut(path):
             detail = (
@@ -68,16 +57,29 @@ def _publish(shop: Workshop, command: LandWork, tree: TreeId) -> ev.UnitLanded |
     return ev.StepBroke(at.unit, ev.Step.LAND, detail, Reason.BRANCH_MOVED)
 
 
+def _landed_before(shop: Workshop, command: LandWork) -> CommitId | None:
+    """Returns the commit of a landing that had happened when it was cut off."""
+    return landed_commit(
+        shop.store.source.repository,
+        command.tip,
+        run=shop.facts.run,
+        unit=command.at.unit,
+        attempt=command.at.attempt,
+    )
+
+
 def _commit(shop: Workshop, command: LandWork, tree: TreeId) -> CommitId:
     """Returns the commit to land: the snapshot itself where nothing came in between."""
     at, source = command.at, shop.store.source
-    kept = describe_ref(shop.store.repository, shop.ref(at), "objectname", "contents")
-    marks = trailers(run=shop.facts.run, unit=at.unit, attempt=at.attempt)
-    message = kept[1] if kept is not None and kept[0] == command.work.commit else shop.message(at)
-    sealed_message = sealed(message, marks)
-    if command.tip == at.base and not source.is_signing and sealed_message.strip() == message.strip():
+    may_differ = source.is_signing or has_hook(source, "commit-msg")
+    if command.tip == at.base and not may_differ:
         return command.work.commit
-    return commit_unit(shop.store, tree, parent=command.tip, message=sealed_message, stamp=shop.stamp())
+    kept = describe_ref(shop.store.repository, shop.ref(at), "objectname", "contents")
+    message = kept[1] if kept is not None and kept[0] == command.work.commit else shop.message(at)
+    marks = trailers(run=shop.facts.run, unit=at.unit, attempt=at.attempt)
+    return commit_unit(
+        shop.store, tree, parent=command.tip, message=sealed(message, marks), stamp=shop.stamp()
+    )
 
 
 def _moved_text(run: str, tip: CommitId, found: CommitId | None) -> str:

@@ -12,9 +12,10 @@ from amelia.context.prompts import evaluator_prompt, reviewer_prompt
 from amelia.judge.answers import Invalid, read_review, read_rulings
 from amelia.model import events as ev
 from amelia.model.agents import Ending, Role, SessionId, TurnEnded
-from amelia.model.commands import EvaluateFindings, ReviewWork
+from amelia.model.commands import EvaluateFindings, Place, ReviewWork
 from amelia.model.git import CommitId
 from amelia.run.checks import account
+from amelia.run.waiting import wait_until
 from amelia.run.workshop import Workshop
 from amelia.system.git_places import Purpose
 from amelia.workspace.diff import patch
@@ -38,12 +39,11 @@ async def review_work(shop: Workshop, command: ReviewWork) -> tuple[ev.Event, ..
         open_findings=command.open_findings,
     )
     ended = await _ask(shop, command, role=Role.REVIEWER, prompt=prompt)
+    if ended.ending is Ending.LIMITED:
+        return (_delayed(shop, at, ended),)
     answer = read_review(ended.report) if ended.ending is Ending.OK else Invalid(_account(ended))
     if isinstance(answer, Invalid):
-        until = ended.until if ended.ending is Ending.LIMITED else None
-        return (
-            ev.ReviewFailed(unit=at.unit, attempt=at.attempt, detail=answer.detail[:_LONGEST], until=until),
-        )
+        return (ev.ReviewFailed(unit=at.unit, attempt=at.attempt, detail=answer.detail[:_LONGEST]),)
     approved, findings = answer
     return (
         ev.AttemptReviewed(
@@ -63,6 +63,8 @@ async def evaluate_findings(shop: Workshop, command: EvaluateFindings) -> tuple[
     diff = await _diff(shop, at.base, command.work.commit)
     prompt = evaluator_prompt(shop.assignment(at.unit), diff=diff, findings=command.findings)
     ended = await _ask(shop, command, role=Role.EVALUATOR, prompt=prompt)
+    if ended.ending is Ending.LIMITED:
+        return (_delayed(shop, at, ended),)
     report = ended.report if ended.ending is Ending.OK else None
     return (
         ev.FindingsEvaluated(
@@ -87,6 +89,10 @@ async def _ask(
 async def _diff(shop: Workshop, before: CommitId, after: CommitId) -> str:
     found = await to_thread.run_sync(lambda: patch(shop.store, before, after, limit=_LONGEST_DIFF))
     return f"{found.text}\n[the rest is cut; read the files]" if found.is_truncated else found.text
+
+
+def _delayed(shop: Workshop, at: Place, ended: TurnEnded) -> ev.AnswerDelayed:
+    return ev.AnswerDelayed(at.unit, at.attempt, wait_until(ended.until, shop.now()))
 
 
 def _account(ended: TurnEnded) -> str:

@@ -7,7 +7,6 @@ else happens to the worktree.
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Literal
 
 import msgspec
@@ -19,13 +18,13 @@ from amelia.model.agents import Ending, Role, SessionId, TurnEnded
 from amelia.model.commands import StartTurn
 from amelia.model.git import Snapshot
 from amelia.model.plan import Mode
+from amelia.run.waiting import wait_until
 from amelia.run.workshop import Workshop
 from amelia.system.git_places import Purpose
 from amelia.workspace.diff import changes
 from amelia.workspace.lanes import prepare
 
 _LONGEST = 20_000
-_WITHOUT_A_TIME = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +65,7 @@ async def start_turn(shop: Workshop, command: StartTurn) -> tuple[ev.Event, ...]
             summary=summary[:_LONGEST],
             refused=_refused(kept),
             session=ended.session,
-            until=_until(shop, ended),
+            until=wait_until(ended.until, shop.now()) if ended.ending is Ending.LIMITED else None,
             tokens=ended.usage.input_tokens + ended.usage.output_tokens or None,
             cost=ended.usage.cost,
         ),
@@ -116,12 +115,6 @@ def _refused(kept: Snapshot) -> str | None:
     if kept.unsaved:
         return f"Files were changed inside submodules, which cannot land: {', '.join(kept.unsaved)}"
     return None
-
-
-def _until(shop: Workshop, ended: TurnEnded) -> str | None:
-    if ended.ending is not Ending.LIMITED:
-        return None
-    return ended.until or (shop.now() + _WITHOUT_A_TIME).isoformat()
 
 
 def _subtasks(

@@ -13,12 +13,10 @@ from amelia.model.commands import Place
 from amelia.model.errors import GitError
 from amelia.model.events import RunStarted
 from amelia.model.git import NotTaken, Snapshot, Stamp, attempt_ref, ref_component
-from amelia.model.plan import Mode, Unit, UnitId
+from amelia.model.plan import Unit, UnitId, unit_heading
 from amelia.record.runs import RunDirectory
 from amelia.system.git_places import Lane, Purpose, Store
 from amelia.workspace.snapshot import snapshot
-
-_KINDS = {Mode.PHASED: "Phase", Mode.TASKS: "Task", Mode.LIFECYCLE: "Task", Mode.SINGLE: "the plan"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,9 +66,7 @@ class Workshop:
     def assignment(self, unit: UnitId) -> Assignment:
         """Returns what an agent is told about a unit."""
         found = self.units[unit]
-        kind = _KINDS[self.facts.mode]
-        number = unit.removeprefix("phase-")
-        heading = kind if self.facts.mode is Mode.SINGLE else f"{kind} {number}: {found.title}"
+        heading = unit_heading(found, self.facts.mode)
         return Assignment(heading=heading, goal=self.facts.goal, tasks=found.pieces)
 
     async def take_turn(

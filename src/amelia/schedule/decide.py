@@ -38,11 +38,13 @@ def decide(run: RunState) -> list[cmd.Command]:
     """Returns what is to be done now."""
     if is_over(run):
         return []
-    if run.wish in {Wish.CANCEL, Wish.ABORT}:
-        result = Result.CANCELLED if run.wish is Wish.CANCEL else Result.ABORTED
-        return [cmd.Record(ev.RunFinished(Outcome(result)))]
     if verdicts := list(_verdicts(run)):
         return verdicts  # first and alone: a unit that is parked may keep the others from going on
+    if run.wish in {Wish.CANCEL, Wish.ABORT}:
+        if _is_landing(run):
+            return []  # it may have happened already, and has to be told
+        result = Result.CANCELLED if run.wish is Wish.CANCEL else Result.ABORTED
+        return [cmd.Record(ev.RunFinished(Outcome(result)))]
     if run.wish is not None or is_halting(run):
         return [] if is_working(run) else [_closing(run)]
     commands = [*_next_steps(run), *_starts(run)]
@@ -83,6 +85,10 @@ def opening(run: RunState, command: cmd.StepCommand | cmd.VerifyBranch) -> tuple
 def _under_way(run: RunState) -> Iterator[Active]:
     states = (run.units[unit] for unit in run.open)
     return (state for state in states if isinstance(state, Active) and state.is_busy)
+
+
+def _is_landing(run: RunState) -> bool:
+    return any(isinstance(state, Landing) for state in _under_way(run))
 
 
 def _verdicts(run: RunState) -> Iterator[cmd.Command]:

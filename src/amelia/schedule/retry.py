@@ -30,15 +30,15 @@ def after_failure(
 ) -> UnitRetried | UnitParked:
     """Decides what becomes of a unit whose attempt was not good enough."""
     cause, track = failing.cause, failing.track
-    if failing.fingerprint is not None and failing.fingerprint in track.seen:
-        reason = Reason.NO_CHANGES if cause is Cause.NO_CHANGES else Reason.NO_PROGRESS
-        return UnitParked(unit, reason, failing.feedback)
     if cause in _AT_LANDING:
         is_last = track.refusals > policy.conflict_retries
     else:
         is_last = cause in _FOR_A_PERSON or track.spent >= policy.attempts
     if is_last:
         return UnitParked(unit, _AT_THE_LIMIT[cause], failing.feedback)
+    if failing.fingerprint is not None and failing.fingerprint in track.seen:
+        reason = Reason.NO_CHANGES if cause is Cause.NO_CHANGES else Reason.NO_PROGRESS
+        return UnitParked(unit, reason, failing.feedback)
     base = tip if cause in _AT_LANDING else track.base
     keeps = policy.keeps_workspace and failing.work is not None and base == track.base
     start = failing.work.commit if keeps and failing.work is not None else base

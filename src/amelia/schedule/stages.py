@@ -43,6 +43,7 @@ _OfAttempt: TypeAlias = (
     | ev.AttemptVerified
     | ev.AttemptReviewed
     | ev.ReviewFailed
+    | ev.AnswerDelayed
     | ev.FindingsEvaluated
     | ev.LandingRefused
     | ev.UnitLanded
@@ -50,7 +51,7 @@ _OfAttempt: TypeAlias = (
 _RULED_OUT = frozenset({Disposition.REJECT, Disposition.DEFER})
 
 
-def unit_after(state: UnitState, event: ev.UnitEvent) -> UnitState:  # noqa: C901, PLR0911 - a line per event
+def unit_after(state: UnitState, event: ev.UnitEvent) -> UnitState:  # noqa: PLR0911 - a line per event
     """Returns where a unit stands after an event about it."""
     _assert_same_attempt(state, event)
     match event, state:
@@ -65,12 +66,8 @@ def unit_after(state: UnitState, event: ev.UnitEvent) -> UnitState:  # noqa: C90
             return _after_turn(state, event)
         case ev.AttemptVerified(), Verifying(is_busy=True):
             return _after_verification(state, event)
-        case ev.AttemptReviewed(), Reviewing(is_busy=True):
-            return _after_review(state, event)
-        case ev.ReviewFailed(), Reviewing(is_busy=True):
-            return _after_failed_review(state, event)
-        case ev.FindingsEvaluated(), Evaluating(is_busy=True):
-            return _after_evaluation(state, event)
+        case _, Reviewing(is_busy=True) | Evaluating(is_busy=True):
+            return _after_answer(state, event)
         case ev.RestEnded(), Resting(is_busy=True):
             return state.then
         case ev.LandingRefused(), Landing(is_busy=True):
@@ -80,6 +77,21 @@ def unit_after(state: UnitState, event: ev.UnitEvent) -> UnitState:  # noqa: C90
         case _:
             return _after_decision(state, event)
     raise _misfit(state, event)
+
+
+def _after_answer(state: Reviewing | Evaluating, event: ev.UnitEvent) -> UnitState:
+    """Handles what a reviewer or an evaluator answered, or did not."""
+    match event, state:
+        case ev.AttemptReviewed(), Reviewing():
+            return _after_review(state, event)
+        case ev.ReviewFailed(), Reviewing():
+            return _without_answer(state)
+        case ev.AnswerDelayed(until=until), _:
+            return Resting(track=state.track, until=until, then=replace(state, is_busy=False))
+        case ev.FindingsEvaluated(), Evaluating():
+            return _after_evaluation(state, event)
+        case _:
+            return _after_decision(state, event)
 
 
 def _after_decision(state: UnitState, event: ev.UnitEvent) -> UnitState:
@@ -239,12 +251,6 @@ def _after_review(state: Reviewing, event: ev.AttemptReviewed) -> UnitState:
     return Evaluating(
         track=track, work=state.work, session=state.session, results=state.results, red=state.red
     )
-
-
-def _after_failed_review(state: Reviewing, event: ev.ReviewFailed) -> UnitState:
-    if event.until is not None:
-        return Resting(track=state.track, until=event.until, then=replace(state, is_busy=False))
-    return _without_answer(state)
 
 
 def _without_answer(state: Reviewing) -> Reviewing:

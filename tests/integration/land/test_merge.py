@@ -1,11 +1,9 @@
-from pathlib import Path
 
-import pytest
 
 from amelia.land.merge import merge
-from amelia.model.git import CommitId, Conflict, Merged, TreeId
+from amelia.model.git import CommitId, Conflict, Merged
 from amelia.workspace.diff import file_at
-from repositories import Run, git, watch_git
+from repositories import Run, git
 
 
 def commits(run: Run, *steps: dict[str, str | bytes]) -> list[CommitId]:
@@ -17,19 +15,9 @@ def commits(run: Run, *steps: dict[str, str | bytes]) -> list[CommitId]:
     return made
 
 
-def test_work_on_an_unmoved_tip_is_taken_as_it_is(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    [mine] = commits(run, {"src/app.py": "mine\n"})
-    commands = watch_git(tmp_path, monkeypatch)
-    merged = merge(run.store, base=run.base, snapshot=mine, tip=run.base)
-    assert commands() == ["rev-parse"]
-    assert merged == Merged(TreeId(git(run.store.git_dir, "rev-parse", f"{mine}^{{tree}}")))
-
-
 def test_work_on_different_files_is_put_together(run: Run) -> None:
     theirs, mine = commits(run, {"theirs.py": "t\n"}, {"mine.py": "m\n", "src/app.py": "changed\n"})
-    merged = merge(run.store, base=run.base, snapshot=mine, tip=theirs)
+    merged = merge(run.store, snapshot=mine, tip=theirs)
     assert isinstance(merged, Merged)
     found = [file_at(run.store, merged.tree, name) for name in ("theirs.py", "mine.py", "src/app.py")]
     assert found == [b"t\n", b"m\n", b"changed\n"]
@@ -39,7 +27,7 @@ def test_a_conflict_names_the_places_and_says_why(run: Run) -> None:
     theirs, mine = commits(
         run, {"src/app.py": "theirs\n", "né w": "1\n"}, {"src/app.py": "mine\n", "né w": "2\n"}
     )
-    conflict = merge(run.store, base=run.base, snapshot=mine, tip=theirs)
+    conflict = merge(run.store, snapshot=mine, tip=theirs)
     assert isinstance(conflict, Conflict)
     assert conflict.paths == ("né w", "src/app.py")
     assert "CONFLICT (content): Merge conflict in src/app.py" in conflict.text
@@ -51,7 +39,7 @@ def test_a_deletion_against_a_change_is_a_conflict(run: Run) -> None:
     agent = run.prepare()
     (agent.path / "src/app.py").unlink()
     mine = run.snapshot(attempt=2).commit
-    conflict = merge(run.store, base=run.base, snapshot=mine, tip=theirs)
+    conflict = merge(run.store, snapshot=mine, tip=theirs)
     assert isinstance(conflict, Conflict)
     assert "modify/delete" in conflict.text
 
@@ -59,6 +47,6 @@ def test_a_deletion_against_a_change_is_a_conflict(run: Run) -> None:
 def test_merging_touches_no_file_and_no_ref(run: Run) -> None:
     theirs, mine = commits(run, {"a": "1"}, {"b": "2"})
     refs = git(run.store.git_dir, "for-each-ref")
-    merge(run.store, base=run.base, snapshot=mine, tip=theirs)
+    merge(run.store, snapshot=mine, tip=theirs)
     assert git(run.store.git_dir, "for-each-ref") == refs
     assert not (run.work.directory / "a").exists()

@@ -25,6 +25,7 @@ EVENTS: dict[str, ev.Event] = {
     "verified": ev.AttemptVerified(unit=A, attempt=1, passed=True),
     "reviewed": ev.AttemptReviewed(unit=A, attempt=1, approved=True),
     "review failed": ev.ReviewFailed(unit=A, attempt=1, detail=""),
+    "delayed": ev.AnswerDelayed(A, 1, LATER),
     "evaluated": ev.FindingsEvaluated(unit=A, attempt=1, rulings=()),
     "rested": ev.RestEnded(A),
     "retried": ev.UnitRetried(A, 2, Cause.REJECTED, base=BASE, start=BASE),
@@ -46,10 +47,13 @@ def plain() -> Story:
 STAGES: dict[str, tuple[Callable[[], Story], str]] = {
     "driving": (plain, "ended, broke"),
     "verifying": (lambda: plain().drives("a"), "verified, broke"),
-    "reviewing": (lambda: plain().drives("a").verifies("a"), "reviewed, review failed, parked, broke"),
+    "reviewing": (
+        lambda: plain().drives("a").verifies("a"),
+        "reviewed, review failed, delayed, parked, broke",
+    ),
     "evaluating": (
         lambda: plain().drives("a").verifies("a").rejects("a", finding("leaks")),
-        "evaluated, broke",
+        "delayed, evaluated, broke",
     ),
     "landing": (lambda: plain().accepts("a"), "refused, landed, broke"),
     "resting": (lambda: plain().drives("a", Ending.LIMITED, until=LATER), "rested, broke"),

@@ -244,7 +244,7 @@ def test_a_limit_of_unknown_length_is_rested_too() -> None:
 def test_a_reviewers_limit_is_waited_out_and_is_no_try() -> None:
     story = in_mode(Mode.TASKS).drives("a").verifies("a")
     for _ in range(3):
-        story.hears(ev.ReviewFailed(unit=A, attempt=1, detail="limit", until=LATER))
+        story.hears(ev.AnswerDelayed(A, 1, LATER))
         assert isinstance(story["a"], Resting)
         story.hears(ev.RestEnded(A))
     assert isinstance(story["a"], Reviewing)
@@ -498,7 +498,7 @@ def test_a_rest_that_broke_goes_on_in_the_lane_it_gets(*, lane_is_taken: bool) -
     policy = replace(TWO_WORKERS, on_failure=OnFailure.CONTINUE)
     units = (unit("a"), unit("b"), unit("c")) if lane_is_taken else (unit("a"), unit("b"))
     story = Story(facts(*units, policy=policy)).drives("a").verifies("a")
-    story.hears(ev.ReviewFailed(unit=A, attempt=1, detail="limit", until=LATER)).breaks("a", ev.Step.REST)
+    story.hears(ev.AnswerDelayed(A, 1, LATER)).breaks("a", ev.Step.REST)
     story.finishes("b").hears(ev.UnitReset(A)).hears(ev.RestEnded(A))
     stage = story["a"]
     assert isinstance(stage, Reviewing)

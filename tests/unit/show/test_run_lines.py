@@ -85,8 +85,8 @@ def ended(ending: Ending, **more: Any) -> ev.AttemptEnded:
             "phase-2  attempt 1  no review: no JSON",
         ),
         (
-            ev.ReviewFailed(unit=PHASE, attempt=1, detail="limit", until="2026-11-03T14:05:00Z"),
-            "phase-2  attempt 1  no review, goes on at 2026-11-03 14:05: limit",
+            ev.AnswerDelayed(PHASE, 1, "2026-11-03T14:05:00Z"),
+            "phase-2  attempt 1  no answer yet, goes on at 2026-11-03 14:05",
         ),
         (
             ev.FindingsEvaluated(unit=PHASE, attempt=1, rulings=RULINGS),

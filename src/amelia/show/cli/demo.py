@@ -2,7 +2,6 @@
 
 import tempfile
 import tomllib
-from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
@@ -58,8 +57,4 @@ def command(*, as_json: bool) -> None:
 
 
 def _settings(moves: Path) -> RunSettings:
-    settings = RunSettings(driver="script", script=str(moves), parallel_workers=_WORKERS)
-    policies = {
-        mode: replace(policy, parallel_workers=_WORKERS) for mode, policy in settings.policies.items()
-    }
-    return replace(settings, policies=policies)
+    return RunSettings(driver="script", script=str(moves)).with_workers(_WORKERS)

@@ -6,7 +6,7 @@ from amelia.app.people import standing
 from amelia.app.runs import plan_has_changed
 from amelia.config.places import state_home
 from amelia.record.runs import find_run
-from amelia.show.cli.driving import drive, exit_code
+from amelia.show.cli.driving import drive
 
 
 @click.command("resume")
@@ -22,7 +22,7 @@ def command(*, run: str, as_json: bool, no_input: bool) -> None:  # noqa: ARG001
     state = standing(directory)
     if state.outcome is not None and state.outcome.is_final:
         click.echo(f"run {directory.run} is {state.outcome}; there is nothing to resume", err=True)
-        raise SystemExit(exit_code(state.outcome))
+        raise SystemExit(drive(directory, as_json=as_json))
     if plan_has_changed(state.facts):
         click.echo(
             f"note: {state.facts.plan_path} is not what it was when the run started; the run goes on with "

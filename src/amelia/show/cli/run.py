@@ -3,7 +3,7 @@
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypedDict, Unpack
 
 import click
 
@@ -18,6 +18,14 @@ from amelia.plan.compile import CompiledPlan
 from amelia.show.cli.driving import drive
 from amelia.show.cli.text import printable
 from amelia.show.cli.tree import draw_errors, draw_plan
+
+
+class _Chosen(TypedDict):
+    """What the command line says instead of the settings."""
+
+    driver: str | None
+    script: Path | None
+    parallel: int | None
 
 
 @click.command("run")
@@ -42,19 +50,17 @@ from amelia.show.cli.tree import draw_errors, draw_plan
 @click.option("--json", "as_json", is_flag=True, help="Print one event per line as JSON.")
 @click.option("--detach", is_flag=True, help="Leave the run to a process in the background.")
 @click.option("--again", is_flag=True, help="Start another run of a plan that is being run already.")
-def command(  # noqa: PLR0913 - one parameter per option
+def command(
     *,
     plan: BinaryIO,
     mode: str,
-    driver: str | None,
-    script: Path | None,
-    parallel: int | None,
     base: str | None,
     yes: bool,
     no_input: bool,
     as_json: bool,
     detach: bool,
     again: bool,
+    **chosen: Unpack[_Chosen],
 ) -> None:
     """Carry out PLAN (a file, or - for standard input) on the git repository of this directory.
 
@@ -74,21 +80,23 @@ def command(  # noqa: PLR0913 - one parameter per option
         compiled=compiled,
         plan_path=Path(name),
         data=data,
-        settings=_adjusted(settings.run, driver=driver, script=script, parallel=parallel),
+        settings=_adjusted(settings.run, chosen),
         repository=Path.cwd(),
         base=base,
         is_again=again,
     )
+    raise SystemExit(_start(new, as_json=as_json, detach=detach))
+
+
+def _start(new: NewRun, *, as_json: bool, detach: bool) -> int:
     directory = begin_run(new, home=state_home())
     for notice in notices(directory):
         click.echo(f"note: {printable(notice)}", err=True)
-    if detach:
-        start_in_background(directory)
-        click.echo(
-            f"run {directory.run} goes on in the background: amelia status {directory.run}", err=as_json
-        )
-        raise SystemExit(0)
-    raise SystemExit(drive(directory, as_json=as_json))
+    if not detach:
+        return drive(directory, as_json=as_json)
+    start_in_background(directory)
+    click.echo(f"run {directory.run} goes on in the background: amelia status {directory.run}", err=as_json)
+    return 0
 
 
 def _check(compiled: CompiledPlan, *, name: str, is_asking: bool) -> None:
@@ -104,16 +112,11 @@ def _check(compiled: CompiledPlan, *, name: str, is_asking: bool) -> None:
         click.confirm("\nRun this plan?", default=True, abort=True)
 
 
-def _adjusted(
-    settings: RunSettings, *, driver: str | None, script: Path | None, parallel: int | None
-) -> RunSettings:
-    if driver is not None:
+def _adjusted(settings: RunSettings, chosen: _Chosen) -> RunSettings:
+    if (driver := chosen["driver"]) is not None:
         settings = replace(settings, driver=driver)
-    if script is not None:
+    if (script := chosen["script"]) is not None:
         settings = replace(settings, script=str(script.absolute()), driver=settings.driver or "script")
-    if parallel is not None:
-        policies = {
-            mode: replace(policy, parallel_workers=parallel) for mode, policy in settings.policies.items()
-        }
-        settings = replace(settings, parallel_workers=parallel, policies=policies)
+    if (workers := chosen["parallel"]) is not None:
+        settings = settings.with_workers(workers)
     return settings

@@ -33,6 +33,7 @@ _NAMES: Mapping[type[ev.Event], str] = {
     ev.AttemptVerified: "attempt_verified",
     ev.AttemptReviewed: "attempt_reviewed",
     ev.ReviewFailed: "review_failed",
+    ev.AnswerDelayed: "answer_delayed",
     ev.FindingsEvaluated: "findings_evaluated",
     ev.RestEnded: "rest_ended",
     ev.UnitRetried: "{}_retry",

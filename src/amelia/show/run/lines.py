@@ -76,8 +76,10 @@ def _of_unit(event: ev.UnitEvent, run: RunState, at: datetime) -> str | None:  #
         case ev.AttemptReviewed(approved=approved, findings=findings):
             verdict = "approved" if approved else "rejected"
             return f"{verdict}: {_counted(len(findings), 'finding')}" if findings else verdict
-        case ev.ReviewFailed(detail=detail, until=until):
-            return f"no review{_until(until, at)}: {detail}"
+        case ev.ReviewFailed(detail=detail):
+            return f"no review: {detail}"
+        case ev.AnswerDelayed(until=until):
+            return f"no answer yet{_until(until, at)}"
         case ev.FindingsEvaluated(rulings=rulings):
             return f"findings ruled: {_ruled(rulings)}"
         case _:

@@ -12,8 +12,13 @@ from amelia.model.journal import Recorded
 from amelia.model.state import RunState
 from amelia.show.run.events import event_json
 from amelia.show.run.lines import draw_change
-from amelia.show.run.live import LiveTree, can_redraw
+from amelia.show.run.live import LiveTree, can_redraw, local_now
+from amelia.show.run.spans import charset_for, text_of
 from amelia.show.run.times import Timeline
+from amelia.show.run.tree import draw_run
+
+_WIDTH = 100
+_MOST_LINES = 60
 
 
 class Silent:
@@ -40,16 +45,27 @@ class JsonWatcher(Silent):
 
 
 class LineWatcher(Silent):
-    """Writes a line for every change that a person wants to know of."""
+    """Writes a line for every change that a person wants to know of, and the tree when the run is over."""
 
     def __init__(self, stream: TextIO) -> None:
         self._write = _tolerant(stream)
+        self._charset = charset_for(stream.encoding)
+        self._timeline = Timeline()
 
     def show(self, recorded: Sequence[Recorded], run: RunState) -> None:
         """Writes the lines."""
+        self._timeline = self._timeline.after(recorded)
         for one in recorded:
             if line := draw_change(one, run):
                 self._write(f"{line}\n")
+        if run.outcome is not None:
+            self._conclude(run)
+
+    def _conclude(self, run: RunState) -> None:
+        tree = draw_run(
+            run, self._timeline, local_now(), width=_WIDTH, height=_MOST_LINES, charset=self._charset
+        )
+        self._write("\n" + "".join(f"{text_of(line)}\n" for line in tree))
 
 
 class LiveWatcher(Silent):
