@@ -65,12 +65,12 @@ class Lines:
             yield self._take()
 
     def _keep(self, part: bytes) -> None:
-        if part and self._size <= self._limit:
-            self._parts.append(part[: self._limit - self._size + 1])
+        if self._size < self._limit:
+            self._parts.append(part[: self._limit - self._size])
         self._size += len(part)
 
     def _take(self) -> Line:
-        data, size = b"".join(self._parts)[: self._limit], self._size
+        data, size = b"".join(self._parts), self._size
         self._parts, self._size = [], 0
         return Line(data.removesuffix(b"\r"), is_cut=size > self._limit)
 
