@@ -7,7 +7,7 @@ from pathlib import Path
 
 from amelia.app.workshops import keep_attempts, open_store
 from amelia.model import events as ev
-from amelia.model.errors import AmeliaError
+from amelia.model.errors import AmeliaError, JournalError
 from amelia.model.git import CommitId
 from amelia.model.journal import Recorded
 from amelia.model.plan import UnitId
@@ -47,6 +47,17 @@ def known_runs(home: Path, repository: Path | None) -> list[Known]:
         run = fold(recorded.event for recorded in read_journal(directory.journal))
         found.append(Known(directory, first[0], run, is_driven(directory.journal)))
     return sorted(found, key=lambda known: known.at, reverse=True)
+
+
+def unreadable_runs(home: Path) -> list[tuple[RunDirectory, str]]:
+    """Returns the runs whose journals cannot be read, and why."""
+    found: list[tuple[RunDirectory, str]] = []
+    for directory in all_runs(home):
+        try:
+            read_journal(directory.journal, at_most=1)
+        except JournalError as problem:
+            found.append((directory, str(problem)))
+    return found
 
 
 def attempt_diff(directory: RunDirectory, unit: UnitId, attempt: int | None) -> str:

@@ -2,6 +2,7 @@
 
 import re
 import secrets
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,6 +15,7 @@ from amelia.record.journal import read_journal
 
 _UNSAFE = re.compile(r"[^a-z0-9]+")
 _LONGEST = 24
+_LONG_AGO = 60.0  # seconds; between the directory and its journal lies a moment
 
 
 class UnknownRunError(AmeliaError):
@@ -102,13 +104,23 @@ def find_run(home: Path, name: str) -> RunDirectory:
 
 
 def all_runs(home: Path) -> Iterator[RunDirectory]:
-    """Yields every run that has begun."""
-    return (directory for directory in _directories(home) if started(directory) is not None)
+    """Yields every run that has begun, or may have."""
+    return (directory for directory in _directories(home) if not _is_unborn(directory))
 
 
 def unborn_runs(home: Path) -> Iterator[RunDirectory]:
     """Yields the directories of runs without a first event: being made, or killed while they were."""
-    return (directory for directory in _directories(home) if started(directory) is None)
+    return filter(_is_unborn, _directories(home))
+
+
+def _is_unborn(directory: RunDirectory) -> bool:
+    """Says whether it is certain that a run has not begun; a journal that cannot be read is no such sign."""
+    try:
+        if directory.journal.is_file():
+            return not read_journal(directory.journal, at_most=1)
+        return time.time() - directory.path.stat().st_mtime > _LONG_AGO
+    except (JournalError, OSError):
+        return False
 
 
 def _directories(home: Path) -> list[RunDirectory]:
@@ -117,7 +129,7 @@ def _directories(home: Path) -> list[RunDirectory]:
 
 
 def started(directory: RunDirectory) -> tuple[datetime, RunStarted] | None:
-    """Returns when and as what a run started; None for one that was killed before it did."""
+    """Returns when and as what a run started; None if its journal cannot be read."""
     try:
         first = next(iter(read_journal(directory.journal, at_most=1)), None)
     except JournalError:

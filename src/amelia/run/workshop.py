@@ -19,7 +19,7 @@ from amelia.system.git_places import Lane, Purpose, Store
 from amelia.workspace.snapshot import snapshot
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Workshop:
     """Everything the steps of one run share; it does not change while the run goes on."""
 

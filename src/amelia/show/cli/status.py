@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from amelia.app.history import Known, known_runs
+from amelia.app.history import Known, known_runs, unreadable_runs
 from amelia.config.places import state_home
 from amelia.model.state import Landed
 from amelia.record.journal import read_journal
@@ -35,6 +35,8 @@ def command(*, run: str | None, as_json: bool) -> None:
     if run is None:
         runs = known_runs(state_home(), open_source(Path.cwd()).top)
         click.echo(_runs_json(runs) if as_json else _runs_text(runs))
+        for directory, problem in unreadable_runs(state_home()):
+            click.echo(f"note: {directory.run} cannot be read: {printable(problem)}", err=True)
     else:
         _show(find_run(state_home(), run), as_json=as_json)
 

@@ -41,7 +41,7 @@ class JsonWatcher(Silent):
         """Writes the events."""
         for one in recorded:
             told = event_json(one, run=run.facts.run, mode=run.facts.mode)
-            self._write(json.dumps(told, ensure_ascii=False) + "\n")
+            self._write(json.dumps(told) + "\n")
 
 
 class LineWatcher(Silent):
@@ -95,7 +95,7 @@ def watching(stream: TextIO, *, as_json: bool, environment: Mapping[str, str]) -
     elif not can_redraw(stream, environment):
         yield LineWatcher(stream)
     else:
-        with suppress(OSError), LiveTree(stream, has_colours=not environment.get("NO_COLOR")) as tree:
+        with LiveTree(stream, has_colours=not environment.get("NO_COLOR")) as tree:
             yield LiveWatcher(tree)
 
 
@@ -107,7 +107,8 @@ def _tolerant(stream: TextIO) -> Callable[[str], None]:
         if is_gone:
             return
         try:
-            stream.write(text)
+            encoding = stream.encoding or "ascii"
+            stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
             stream.flush()
         except (OSError, ValueError):
             is_gone = True
