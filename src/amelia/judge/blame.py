@@ -128,7 +128,7 @@ def _debt(case: Case, name: str) -> Iterator[Problem]:
     inside = [one for one in case.now.values() if one.file == name and one.id != name]
     if result is not None and not _passed(result):
         yield _still_red(result)
-    elif result is None and inside:
+    elif inside:
         yield from (_still_red(one) for one in inside if one.status.is_failing)
         if not any(map(_passed, inside)):
             yield Problem(ProblemCode.STILL_RED, f"No test of {name} passed.", name)

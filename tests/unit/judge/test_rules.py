@@ -1,5 +1,7 @@
 """What the evidence means for a unit."""
 
+from dataclasses import replace
+
 import pytest
 
 from amelia.judge.rules import judge, judge_branch
@@ -145,6 +147,14 @@ def test_a_module_with_a_syntax_error_is_broken_and_not_red() -> None:
     assert "SyntaxError" in found.problems[0].message
 
 
+def test_a_script_says_syntax_error_for_an_export_that_is_still_to_come() -> None:
+    module = one("a.test.mjs", "E", "SyntaxError: './a.mjs' does not provide an export named 'x'")
+    now = receipt(module, kind=RunnerKind.NODE)
+    found = verdict(receipt(kind=RunnerKind.NODE), now, RED, changes=(NEW_TESTS,))
+    assert found.passed
+    assert found.red == ("a.test.mjs",)
+
+
 def test_an_existing_test_may_turn_red_in_a_file_that_the_test_unit_changed() -> None:
     changed = Change(path="tests/test_app.py", status=ChangeStatus.MODIFIED, added=1, deleted=1)
     found = verdict(ran(a="."), ran(a="F"), RED, changes=(changed,))
@@ -183,6 +193,15 @@ def test_tests_that_nobody_implements_later_have_to_pass() -> None:
 @pytest.mark.parametrize("demands", [TEST, RED])
 def test_a_test_unit_that_touches_no_test_wrote_none(demands: Demands) -> None:
     assert codes(verdict(ran(a="."), ran(a="."), demands)) == [ProblemCode.NO_NEW_TESTS]
+
+
+def test_deleting_tests_is_not_writing_them() -> None:
+    deleted = Change(path="tests/test_app.py", status=ChangeStatus.DELETED, deleted=9)
+    assert codes(verdict(ran(a="."), ran(a="."), TEST, changes=(deleted,))) == [ProblemCode.NO_NEW_TESTS]
+
+
+def test_the_run_itself_is_no_new_test() -> None:
+    assert codes(verdict(None, whole(0), TEST)) == [ProblemCode.NO_NEW_TESTS]
 
 
 def test_new_tests_beside_the_code_count_as_new_tests() -> None:
@@ -225,6 +244,7 @@ def test_a_red_module_is_green_once_its_tests_ran_and_passed() -> None:
     assert codes(verdict(before, ran(a=".", b="F"), demands)) == [ProblemCode.STILL_RED]
     assert codes(verdict(before, ran(a="s"), demands)) == [ProblemCode.STILL_RED]
     assert codes(verdict(before, before, demands)) == [ProblemCode.STILL_RED]
+    assert verdict(before, ran(a=".", b="F"), demands).notes == (), "what is owed is said once"
 
 
 def test_a_test_hidden_by_a_module_that_fails_is_still_red() -> None:
@@ -400,6 +420,13 @@ def test_a_second_run_without_a_fault_replaces_a_first_one_with_it() -> None:
     assert codes(verdict(ran(a="."), broken, IMPL, again=broken)) == [ProblemCode.CRASHED]
 
 
+def test_a_second_run_is_judged_by_what_it_saw_itself() -> None:
+    killed = replace(whole(1), kind=RunnerKind.PYTEST, fault=Problem(ProblemCode.CRASHED, "killed"))
+    again = receipt(one(A, "."), exit_code=1)
+    found = verdict(ran(a="."), killed, RED, again=again, changes=(NEW_TESTS,))
+    assert set(codes(found)) == {ProblemCode.REGRESSION, ProblemCode.NOT_RED}
+
+
 def test_a_unit_that_changes_nothing_is_not_accepted() -> None:
     assert codes(verdict(ran(a="."), ran(a="."), UNTYPED, changes=())) == [ProblemCode.NO_CHANGES]
 
@@ -412,7 +439,9 @@ def test_files_that_the_plan_declares_have_to_exist() -> None:
 
 def test_a_test_twice_in_a_report_has_its_worst_status() -> None:
     twice = receipt(one(A, "."), one(A, "E", "failed on teardown"), one(A, "s"))
-    assert codes(verdict(ran(a="."), twice, IMPL)) == [ProblemCode.REGRESSION]
+    found = verdict(ran(a="."), twice, IMPL)
+    assert codes(found) == [ProblemCode.REGRESSION]
+    assert "failed on teardown" in found.problems[0].message
 
 
 def test_what_is_too_much_to_list_is_counted() -> None:
