@@ -243,8 +243,8 @@ async def test_a_killed_supervisor_does_not_save_the_tree(trace: Trace) -> None:
 
 
 async def test_an_agent_that_kills_its_supervisor_cannot_keep_us_waiting(trace: Trace) -> None:
-    # What it leaves carries no mark and holds our pipe open.
-    script = "env -i setsid sleep 600 & echo $! > left; echo started; kill -9 $PPID; sleep 600"
+    # What it leaves has no parent and carries no mark, so that nobody can find it; and it holds our pipe open.
+    script = "(env -i setsid sleep 600 & echo $! > left); echo started; kill -9 $PPID; sleep 600"
     started = time.monotonic()
     async with supervised(sh(script), cwd=trace.folder, env=trace.env) as process:
         assert await output_of(process) == b"started\n"
