@@ -32,8 +32,9 @@ from amelia.run.recover import recover
 from amelia.run.steps import WorkshopSteps
 from amelia.schedule.machine import fold
 from amelia.system.git import check_git
-from amelia.system.git_places import Source
+from amelia.system.git_places import Lane, Purpose, Source
 from amelia.workspace.discard import discard
+from amelia.workspace.lanes import prepare
 from amelia.workspace.source import open_source, resolve, uncommitted
 from amelia.workspace.store import make_store
 
@@ -120,7 +121,9 @@ def _prepare(new: NewRun, directory: RunDirectory, *, source: Source, base: Comm
     directory.plan.write_bytes(new.data)
     store, start = make_store(source, directory.path, run=directory.run, base=base)
     check_signing(store)
-    command = find_tests(store, start, settings.verify)
+    lane = Lane(store, 1, Purpose.CHECK)
+    prepare(lane, tree=start, base=start)
+    command = find_tests(directory, lane, units=compiled.units, settings=settings.verify)
     _refuse_without_tests(compiled.units, command)
     assert settings.driver is not None
     return RunStarted(

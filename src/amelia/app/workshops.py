@@ -1,24 +1,28 @@
 """The workshop of a run, put together from what its first event says."""
 
+from collections.abc import Iterable
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+
+import anyio
 
 from amelia.config.places import active_environment
 from amelia.drive.script import ScriptDriver, check_script
 from amelia.drive.session import Sessions
-from amelia.judge.detect import find_command
+from amelia.judge.detect import find_command, planned_commands
 from amelia.judge.verify import Verifier
 from amelia.land.publish import publish_attempts
 from amelia.model.agents import Driver, Role
 from amelia.model.errors import ConfigError
 from amelia.model.events import RunStarted
 from amelia.model.evidence import TestCommand, VerifySettings
-from amelia.model.git import CommitId, ref_component
+from amelia.model.git import ref_component
+from amelia.model.plan import Unit
 from amelia.record.runs import RunDirectory
 from amelia.run.workshop import Workshop
 from amelia.system.git_commands import list_refs
-from amelia.system.git_places import Lane, Purpose, Store
-from amelia.workspace.lanes import prepare
+from amelia.system.git_places import Lane, Store
 from amelia.workspace.source import open_source
 
 _DRIVERS = ("script",)
@@ -37,14 +41,20 @@ def open_workshop(directory: RunDirectory, facts: RunStarted) -> Workshop:
         directory=directory,
         store=open_store(directory, facts),
         agents=Sessions(drivers),
-        verifier=Verifier(
-            command=facts.test_command,
-            settings=facts.verify,
-            home=directory.checks,
-            caller=active_environment(),
-        ),
+        verifier=make_verifier(directory, facts.test_command, facts.verify),
         clocks=facts.clocks,
         now=lambda: datetime.now(UTC),
+    )
+
+
+def make_verifier(directory: RunDirectory, command: TestCommand | None, settings: VerifySettings) -> Verifier:
+    """Returns what runs the tests of a run."""
+    return Verifier(
+        command=command,
+        settings=settings,
+        home=directory.checks,
+        caller=active_environment(),
+        lock_of=directory.lock_beside,
     )
 
 
@@ -64,8 +74,24 @@ def make_driver(name: str, script: str | None) -> Driver:
     return ScriptDriver(Path(script))
 
 
-def find_tests(store: Store, base: CommitId, settings: VerifySettings) -> TestCommand | None:
-    """Returns how the tree that a run starts from is tested."""
-    lane = Lane(store, 1, Purpose.CHECK)
-    prepare(lane, tree=base, base=base)
-    return find_command(lane.directory, settings)
+def find_tests(
+    directory: RunDirectory, lane: Lane, *, units: Iterable[Unit], settings: VerifySettings
+) -> TestCommand | None:
+    """Returns how the tree in a lane is tested, proved to be possible.
+
+    A tree without tests is tested as the files say that the plan is going to write.
+    """
+
+    async def checkout(_: str) -> Path:
+        return lane.directory
+
+    found = find_command(lane.directory, settings)
+    declared = [path for unit in units for piece in unit.pieces for path in piece.files]
+    *others, last = (found,) if found is not None else (*planned_commands(declared), None)
+    for command in others:
+        with suppress(ConfigError):
+            anyio.run(make_verifier(directory, command, settings).check, "", checkout)
+            return command
+    if last is not None:
+        anyio.run(make_verifier(directory, last, settings).check, "", checkout)
+    return last

@@ -6,14 +6,12 @@ place where the tests run and not on the tree.
 """
 
 import re
-import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
 
 from amelia.judge.surroundings import files_below, opening
-from amelia.model.errors import ConfigError
 from amelia.model.evidence import RunnerKind, TestCommand, VerifySettings
 
 _TEST_MODULE = re.compile(r"test\w*\.py|\w+_test\.py")
@@ -24,6 +22,9 @@ _PYTHON_SETTINGS = ("pyproject.toml", "setup.cfg", "tox.ini")
 _SHELL = re.compile(r"[^\w\s./:=,@%+-]")
 _NO_TEST_SCRIPT = "no test specified"
 _MAKE_TARGET = re.compile(r"^test[ \t]*:(?!=)", re.MULTILINE)
+_NODE_TEST = re.compile(r"[.-]test\.[cm]?js$")
+_PYTEST = TestCommand(RunnerKind.PYTEST, ("python", "-m", "pytest"))
+_UNITTEST = TestCommand(RunnerKind.UNITTEST, ("python", "-m", "unittest"))
 _LONGEST_MANIFEST = 1_048_576
 
 # A configured command of a known runner is read test by test, like a detected one.
@@ -52,15 +53,16 @@ def find_command(root: Path, settings: VerifySettings) -> TestCommand | None:
     return TestCommand(best.kind, best.argv, others=tuple(str(other.kind) for other in others))
 
 
-def split_command(text: str) -> tuple[str, ...]:
-    """Returns the arguments of a command that was written as one string; nothing of it goes to a shell."""
-    try:
-        return tuple(shlex.split(text))
-    except ValueError as error:
-        raise ConfigError(
-            f"the command {text!r} cannot be split into arguments: {error}",
-            hint="Close every quote, or write the command as a list of arguments.",
-        ) from error
+def planned_commands(declared: Iterable[str]) -> tuple[TestCommand, ...]:
+    """Returns how tests that are yet to be written may be run, by the names that a plan gives them."""
+    names = [path.rpartition("/")[2] for path in declared]
+    if any(_TEST_MODULE.fullmatch(name) for name in names):
+        return _PYTEST, _UNITTEST
+    if any(_NODE_TEST.search(name) for name in names):
+        return (TestCommand(RunnerKind.NODE, ("node", "--test")),)
+    if any(name.endswith("_test.go") for name in names):
+        return (TestCommand(RunnerKind.GO, ("go", "test", "./...")),)
+    return ()
 
 
 def _configured(argv: tuple[str, ...], junit: str | None) -> TestCommand:
@@ -86,25 +88,24 @@ def _suggested(root: Path) -> Iterator[TestCommand]:
 
 
 def _python(root: Path) -> Iterator[TestCommand]:
-    pytest = TestCommand(RunnerKind.PYTEST, ("python", "-m", "pytest"))
     if (root / "pytest.ini").is_file() or any(_names_pytest(root / name) for name in _PYTHON_SETTINGS):
-        yield pytest
+        yield _PYTEST
         return
     has_unittest = False
     for path in files_below(root):
         if path.name == "conftest.py" or (
             path.parent == root and _is_requirements(path) and _names_pytest(path)
         ):
-            yield pytest
+            yield _PYTEST
             return
         if _TEST_MODULE.fullmatch(path.name):
             text = opening(path)
             if _PYTEST_STYLE.search(text):
-                yield pytest
+                yield _PYTEST
                 return
             has_unittest = has_unittest or _IMPORTS_UNITTEST.search(text) is not None
     if has_unittest:
-        yield TestCommand(RunnerKind.UNITTEST, ("python", "-m", "unittest"))
+        yield _UNITTEST
 
 
 def _is_requirements(path: Path) -> bool:

@@ -34,7 +34,10 @@ Checkout: TypeAlias = Callable[[str], Awaitable[Path]]
 
 
 class Verifier:
-    """Verifies the units of one run. `home` is a directory of its own for receipts and stamps."""
+    """Verifies the units of one run. `home` is a directory of its own for receipts and stamps.
+
+    `lock_of` names, for a worktree, the file that tells which processes work there.
+    """
 
     def __init__(
         self,
@@ -43,7 +46,9 @@ class Verifier:
         settings: VerifySettings,
         home: Path,
         caller: Path | None = None,
+        lock_of: Callable[[Path], Path | None] = lambda worktree: None,  # noqa: ARG005 - none by default
     ) -> None:
+        self._lock_of = lock_of
         self._command = command
         self._settings = settings
         self._home = home
@@ -126,6 +131,7 @@ class Verifier:
                 env={**ready.env, **how.env},
                 timeout=self._settings.timeout,
                 output=output,
+                lock=self._lock_of(worktree),
             )
             remains = Remains(finished, output, how.report, worktree)
             return await to_thread.run_sync(read_receipt, command, tree, remains)

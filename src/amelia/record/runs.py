@@ -15,6 +15,7 @@ from amelia.record.journal import read_journal
 
 _UNSAFE = re.compile(r"[^a-z0-9]+")
 _LONGEST = 24
+_LOCK = "processes.lock"
 _LONG_AGO = 60.0  # seconds; between the directory and its journal lies a moment
 
 
@@ -67,7 +68,11 @@ class RunDirectory:
 
     def lock(self, lane: int) -> Path:
         """Returns the file that tells which processes work in a lane."""
-        return self.lanes / str(lane) / "processes.lock"
+        return self.lanes / str(lane) / _LOCK
+
+    def lock_beside(self, worktree: Path) -> Path:
+        """Returns that file for a worktree of a lane."""
+        return worktree.parent / _LOCK
 
     def transcript(self, unit: str, attempt: int, role: str) -> Path:
         """Returns the file in which a turn is recorded."""

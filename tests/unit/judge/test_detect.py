@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from amelia.judge.detect import find_command, split_command
+from amelia.judge.detect import find_command, planned_commands
 from amelia.judge.surroundings import files_below, opening
-from amelia.model.errors import ConfigError
 from amelia.model.evidence import RunnerKind, TestCommand, VerifySettings
 
 PYTEST = ("python", "-m", "pytest")
@@ -130,11 +129,18 @@ def test_a_configured_report_is_read_whatever_the_command_is(tmp_path: Path) -> 
     )
 
 
-def test_a_command_in_one_string_is_split_without_a_shell() -> None:
-    assert split_command("tox -e 'py 311' $HOME") == ("tox", "-e", "py 311", "$HOME")
-    with pytest.raises(ConfigError, match="cannot be split") as caught:
-        split_command("tox 'oops")
-    assert caught.value.hint
+@pytest.mark.parametrize(
+    ("declared", "kinds"),
+    [
+        (["tests/test_a.py"], ["pytest", "unittest"]),
+        (["src/a.py", "pkg/a_test.py"], ["pytest", "unittest"]),
+        (["test/a.test.mjs"], ["node"]),
+        (["a_test.go"], ["go"]),
+        (["src/latest.py", "contest/a.py", "README.md"], []),
+    ],
+)
+def test_tests_to_come_are_run_as_their_names_say(declared: list[str], kinds: list[str]) -> None:
+    assert [command.kind for command in planned_commands(declared)] == kinds
 
 
 def test_files_are_listed_in_order_and_within_a_bound(
