@@ -4,6 +4,8 @@ Two git processes do it when little is wrong. When something is in the way, perm
 index is made anew and everything is tried once more.
 """
 
+from pathlib import Path
+
 from amelia.model.errors import GitError
 from amelia.model.git import Treeish
 from amelia.system.git import Answer, Repository
@@ -15,7 +17,7 @@ def fill(where: Repository, tree: Treeish) -> None:
     """Puts the tree into the worktree and removes what is neither in it nor ignored."""
     assert where.work_tree is not None
     assert where.index is not None
-    where.index.with_name(f"{where.index.name}.lock").unlink(missing_ok=True)  # left by a killed process
+    unlock(where.index)
     if not _is_done(read_tree(where, tree)):
         open_up(where.work_tree)
         where.index.unlink(missing_ok=True)
@@ -28,6 +30,11 @@ def fill(where: Repository, tree: Treeish) -> None:
     if cleaned.out:
         # A link in the place of a directory may have looked like the files behind it.
         _demand(read_tree(where, tree), where)
+
+
+def unlock(index: Path) -> None:
+    """Removes the lock that a killed process left; an index is used by one caller at a time."""
+    index.with_name(f"{index.name}.lock").unlink(missing_ok=True)
 
 
 def _is_done(answer: Answer) -> bool:

@@ -25,11 +25,10 @@ def prepare(lane: Lane, *, tree: Treeish, base: CommitId) -> Prepared:
 
 
 def point_at(lane: Lane, base: CommitId) -> None:
-    """Makes the lane's own git directory stand at a commit, free of locks that a killed process left."""
+    """Makes the lane's own git directory stand at a commit."""
     lane.git_dir.mkdir(exist_ok=True)
     (lane.git_dir / "commondir").write_text("../..\n")
     (lane.git_dir / "HEAD").write_text(f"{base}\n")
-    lane.index.with_name("index.lock").unlink(missing_ok=True)
 
 
 def _agent_repository(lane: Lane, base: CommitId) -> Standalone:

@@ -10,6 +10,7 @@
 from amelia.model.git import CommitId, HookRefused, NotTaken, Snapshot, Stamp
 from amelia.system.git_commands import commit_tree, set_ref, write_tree
 from amelia.system.git_places import Lane, Store
+from amelia.workspace.fill import unlock
 from amelia.workspace.hooks import before_commit, checked_message, has_hook
 from amelia.workspace.lanes import point_at
 from amelia.workspace.nested import stage
@@ -19,6 +20,7 @@ from amelia.workspace.submodules import disarm, unsaved
 def snapshot(lane: Lane, *, base: CommitId, message: str, stamp: Stamp, ref: str) -> Snapshot | NotTaken:
     """Commits the files of a lane on top of the base, keeps the commit under a ref, and runs the hooks."""
     point_at(lane, base)
+    unlock(lane.index)
     disarm(lane)
     absorbed = stage(lane, base)
     if isinstance(absorbed, NotTaken):

@@ -53,7 +53,7 @@ def populate(lane: Lane, tree: Treeish) -> tuple[str, ...]:
             _found_in(inner, found.commit, modules=found.module / "modules", prefix=f"{found.path}/")
         )
     for path in set(before) - filled:
-        _index(lane, path).unlink()
+        _index(lane, path).unlink(missing_ok=True)
     return tuple(sorted(empty))
 
 

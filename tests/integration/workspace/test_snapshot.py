@@ -121,6 +121,12 @@ def test_repositories_without_end_are_told(run: Run) -> None:
     assert "embedded" in taken.detail
 
 
+def test_a_lock_that_a_killed_process_left_is_no_obstacle_to_a_snapshot(run: Run) -> None:
+    run.prepare()
+    run.work.index.with_name("index.lock").touch()
+    run.snapshot()
+
+
 def test_an_ignored_repository_is_left_alone(run: Run) -> None:
     inner = make_repository(run.prepare().path / "build" / "dependency")
     assert run.snapshot().absorbed == ()

@@ -51,8 +51,11 @@ def test_a_submodule_that_the_user_does_not_have_stays_empty_and_is_named(projec
     assert not list((run.check.directory / "vendor/lib").iterdir())
 
 
-@pytest.mark.parametrize("name", ["../../../outside", "/outside", "none"])
-def test_a_submodule_leads_nowhere_but_to_the_users_modules(project: Repo, name: str) -> None:
+@pytest.mark.parametrize("name", ["../../../outside", "{tmp_path}/outside", "none"])
+def test_a_submodule_leads_nowhere_but_to_the_users_modules(project: Repo, tmp_path: Path, name: str) -> None:
+    shutil.copytree(project.path / ".git" / "modules" / "the library", tmp_path / "outside")
+    git(tmp_path, "config", "--file", "outside/config", "--unset", "core.worktree")
+    name = name.format(tmp_path=tmp_path)
     text = (project.path / ".gitmodules").read_text().replace("the library", name)
     project.commit({".gitmodules": text})
     run = start(project)
@@ -154,6 +157,7 @@ def test_a_submodule_cannot_be_turned_to_another_repository(project: Repo, tmp_p
     git_dir = agent.path / "vendor/lib/.git"
     if kind == "commondir":
         (git_dir / "commondir").write_text(f"{other.path}/.git\n")
+        (git_dir / "HEAD").write_text(other.git("rev-parse", "HEAD"))
     else:
         shutil.rmtree(git_dir)
     if kind == "link":

@@ -12,6 +12,8 @@ ANY = st.text(alphabet=st.characters(exclude_categories=()))
 @example("a.lock")
 @example("x" * 300)
 @example("@")
+@example("base")
+@example("tip")
 @example("..")
 def test_any_text_is_a_component_that_git_accepts(name: str) -> None:
     component = ref_component(name)
