@@ -123,6 +123,8 @@ def has_requests(path: Path) -> bool:
 
 def is_driven(path: Path) -> bool:
     """Says whether some process drives the run now."""
+    if not path.exists():
+        return False
     try:
         os.close(_lock(path))
     except JournalBusyError:
