@@ -1,6 +1,7 @@
 """Drives a run for a command, or follows one that somebody else drives, and ends with its exit code."""
 
 import os
+import signal
 import sys
 import time
 from typing import assert_never
@@ -28,7 +29,11 @@ def drive(directory: RunDirectory, *, as_json: bool) -> int:
             driven = anyio.run(drive_run, directory, watcher)
         except JournalBusyError:
             click.echo(f"run {directory.run} is driven by another process; following it", err=True)
-            driven = Driven(_follow(directory, watcher), None)
+            try:
+                driven = Driven(_follow(directory, watcher), None)
+            except KeyboardInterrupt:
+                click.echo(f"run {directory.run} goes on without you", err=True)
+                return _INTERRUPTED + signal.SIGINT
     if driven.stopped_by is not None:
         click.echo(f"stopped; go on with: amelia resume {directory.run}", err=True)
         return _INTERRUPTED + driven.stopped_by
