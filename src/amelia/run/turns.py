@@ -125,7 +125,8 @@ def _subtasks(
         return
     at = command.at
     for task in shop.units[at.unit].tasks:
-        named = report is not None and task in report.subtasks_completed
-        is_done = ending is Ending.OK and (report is None or task not in report.subtasks_failed)
-        kind = ev.SubtaskCompleted if named or is_done else ev.SubtaskFailed
+        is_done = report is not None and (
+            task in report.subtasks_completed or (ending is Ending.OK and task not in report.subtasks_failed)
+        )
+        kind = ev.SubtaskCompleted if is_done else ev.SubtaskFailed
         yield kind(at.unit, task, at.attempt)
