@@ -1,0 +1,195 @@
+"""A developer's turn: how it counts, what is kept of it, and what the next one is told."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from amelia.model import events as ev
+from amelia.model.agents import Ending, SessionId, TurnEnded
+from amelia.model.commands import StartTurn
+from amelia.model.plan import Mode
+from amelia.run.turns import start_turn
+from integration.run.workshops import NOW, Act, Bench, ended, ending, make_bench, reporting
+
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+
+DONE: dict[str, object] = {"status": "completed", "summary": "all done"}
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return make_bench(tmp_path)
+
+
+async def turn(
+    bench: Bench, act: Act, *, session: SessionId | None = None, feedback: str = ""
+) -> Sequence[ev.Event]:
+    bench.let(act)
+    start = bench.shop.facts.base
+    command = StartTurn(bench.place(), start=start, session=session, feedback=feedback, is_again=False)
+    return await start_turn(bench.shop, command)
+
+
+async def attempt(bench: Bench, act: Act, **changes: Any) -> ev.AttemptEnded:
+    [event] = await turn(bench, act, **changes)
+    assert isinstance(event, ev.AttemptEnded)
+    return event
+
+
+async def test_what_the_agent_wrote_is_kept_with_what_it_used(bench: Bench) -> None:
+    event = await attempt(bench, reporting(DONE, roof="roof\n"))
+    assert (event.ending, event.summary, event.session) == (Ending.OK, "all done", "s-1")
+    assert (event.tokens, event.cost, event.until, event.refused) == (120, 0.5, None, None)
+    kept = bench.shop.store.git_dir
+    assert bench.repo.git("--git-dir", str(kept), "show", f"{event.work.commit}:roof.txt") == "roof"
+    assert (
+        bench.repo.git("--git-dir", str(kept), "rev-parse", bench.shop.ref(bench.place()))
+        == event.work.commit
+    )
+
+
+async def test_a_fresh_session_gets_the_whole_assignment(bench: Bench) -> None:
+    await attempt(bench, reporting(DONE), feedback="it rained")
+    [spec] = bench.actors.specs
+    assert "Task 1: Ground" in spec.prompt
+    assert "Section 1" in spec.prompt
+    assert "it rained" in spec.prompt
+    assert not spec.resume
+    assert spec.session
+    assert Path(spec.transcript).parent.is_dir()
+
+
+async def test_a_session_that_goes_on_gets_only_what_is_new(bench: Bench) -> None:
+    await attempt(bench, reporting(DONE), session=SessionId("s-7"), feedback="it rained")
+    [spec] = bench.actors.specs
+    assert (spec.session, spec.resume) == ("s-7", True)
+    assert "it rained" in spec.prompt
+    assert "Section 1" not in spec.prompt
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        None,
+        {},
+        {"status": "done"},
+        {"status": "COMPLETED"},
+        {"status": None},
+        {"status": ["completed"]},
+        {"summary": "all done"},
+        {"status": "completed", "summary": 7},
+        {"status": "completed", "summary": None},
+        {"status": "completed", "subtasks_completed": "1"},
+        {"status": "completed", "subtasks_failed": [1]},
+        {"status": "completed", "error_context": {}},
+    ],
+)
+async def test_a_report_that_is_not_as_asked_for_is_none(
+    bench: Bench, report: dict[str, object] | None
+) -> None:
+    event = await attempt(bench, reporting(report, roof="roof"))
+    assert event.ending is Ending.NO_REPORT
+    assert event.summary == "The report is missing, or not the JSON that was asked for."
+
+
+async def test_nothing_said_and_nothing_done_is_left_to_verification(bench: Bench) -> None:
+    assert (await attempt(bench, reporting(None))).ending is Ending.OK
+
+
+@pytest.mark.parametrize("status", ["partial", "failed"])
+async def test_work_that_the_agent_itself_does_not_call_complete_has_failed(
+    bench: Bench, status: str
+) -> None:
+    report: dict[str, object] = {
+        "status": status,
+        "summary": "no roof",
+        "subtasks_failed": ["2", "3"],
+        "error_context": "no wood",
+    }
+    event = await attempt(bench, reporting(report, roof="half"))
+    assert event.ending is Ending.FAILED
+    assert event.summary == f"The agent reports its work as {status}.\nno roof\nno wood\nLeft to do: 2, 3"
+    bare = await attempt(bench, reporting({"status": status}, roof="half"))
+    assert bare.summary == f"The agent reports its work as {status}."
+
+
+@pytest.mark.parametrize("how", [one for one in Ending if one not in {Ending.OK, Ending.LIMITED}])
+async def test_a_turn_that_ended_badly_is_told_as_it_ended_whatever_it_reports(
+    bench: Bench, how: Ending
+) -> None:
+    def act(place: Path) -> TurnEnded:
+        (place / "roof.txt").write_text("roof")
+        return ended(how, report=DONE, detail="exit 3", text="Bye")
+
+    event = await attempt(bench, act)
+    assert event.ending is how
+    assert event.summary == f"The agent's turn ended badly: {how}.\nexit 3\nBye"
+    assert event.until is None
+
+
+@pytest.mark.parametrize(
+    ("said", "until"),
+    [("2026-11-15T15:00:00+00:00", "2026-11-15T15:00:00+00:00"), (None, "2026-11-15T12:05:00+00:00")],
+)
+async def test_a_limit_is_waited_out_until_the_time_that_was_said(
+    bench: Bench, said: str | None, until: str
+) -> None:
+    event = await attempt(bench, ending(Ending.LIMITED, until=said))
+    assert (event.ending, event.until) == (Ending.LIMITED, until)
+    assert NOW.isoformat() < until
+
+
+async def test_what_is_told_of_a_turn_is_bounded(bench: Bench) -> None:
+    event = await attempt(bench, ending(Ending.CRASHED, text="x" * 100_000))
+    assert len(event.summary) == 20_000
+    assert (event.tokens, event.cost) == (None, None)
+
+
+async def test_work_that_a_hook_refuses_is_kept_and_told(bench: Bench) -> None:
+    bench.repo.hook("pre-commit", "echo 'no tabs, please'; exit 1")
+    event = await attempt(bench, reporting(DONE, roof="roof"))
+    assert event.refused is not None
+    assert event.refused.startswith("The pre-commit hook refuses this work:\n")
+    assert "no tabs, please" in event.refused
+    assert event.work.commit != bench.shop.facts.base
+
+
+def subtasks(events: Sequence[ev.Event]) -> list[tuple[str, bool]]:
+    return [
+        (event.task, isinstance(event, ev.SubtaskCompleted))
+        for event in events
+        if isinstance(event, ev.SubtaskCompleted | ev.SubtaskFailed)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("act", "expected"),
+    [
+        (reporting(DONE), [("1", True), ("2", True)]),
+        (reporting({**DONE, "subtasks_failed": ["2"]}), [("1", True), ("2", False)]),
+        (
+            reporting({**DONE, "subtasks_completed": ["2"], "subtasks_failed": ["2"]}),
+            [("1", True), ("2", True)],
+        ),
+        (reporting({"status": "partial", "subtasks_completed": ["1"]}), [("1", True), ("2", False)]),
+        (reporting({"status": "failed"}), [("1", False), ("2", False)]),
+        (reporting(None, roof="x"), [("1", False), ("2", False)]),
+        (reporting(None), [("1", False), ("2", False)]),
+        (ending(Ending.CRASHED), [("1", False), ("2", False)]),
+        (ending(Ending.LIMITED), []),
+    ],
+)
+async def test_the_tasks_of_a_phase_are_done_as_reported(
+    tmp_path: Path, act: Act, expected: list[tuple[str, bool]]
+) -> None:
+    bench = make_bench(tmp_path, Mode.PHASED, tasks=2)
+    events = await turn(bench, act)
+    assert subtasks(events) == expected
+    assert isinstance(events[-1], ev.AttemptEnded)
+
+
+async def test_only_phases_have_tasks_to_tell_of(tmp_path: Path) -> None:
+    bench = make_bench(tmp_path, Mode.SINGLE, tasks=2)
+    assert subtasks(await turn(bench, reporting(DONE))) == []
