@@ -47,6 +47,7 @@ def modified(path: str, *, added: int = 1, deleted: int = 0) -> Change:
         ("docs/amelia/**", "docs/amelia/x/plan.md", True),
         ("docs/amelia/**", "docs/other/plan.md", False),
         ("pages/[id].tsx", "pages/[id].tsx", True),
+        ("pages/[id]", "pages/[id]/edit.tsx", True),
         ("a?.py", "ab.py", True),
         ("a?.py", "abc.py", False),
         ("**/a/**/b/**/c", "x/a/y/a/b/z/c", True),
@@ -192,6 +193,13 @@ def test_a_new_test_file_takes_nothing_away() -> None:
         base="b", tree="t", changes=(change,), after={"test_n.py": "@pytest.mark.skip\ndef test_a(): ..."}
     )
     assert not list(weakenings(delta, ()))
+
+
+def test_a_new_conftest_may_take_tests_away() -> None:
+    change = Change(path="tests/conftest.py", status=ChangeStatus.ADDED, added=1)
+    after = {"tests/conftest.py": "collect_ignore = ['test_a.py']\n"}
+    (found,) = weakenings(Delta(base="b", tree="t", changes=(change,), after=after), ())
+    assert found.file == "tests/conftest.py"
 
 
 def test_a_deleted_test_file_is_a_weakening() -> None:

@@ -112,7 +112,8 @@ def test_a_broken_report_is_not_taken_for_success(run: Run) -> None:
 def test_a_link_a_pipe_a_directory_and_a_giant_are_no_reports(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run.report.symlink_to(run.output)
+    (run.root / "good").write_text(GOOD, encoding="utf-8")
+    run.report.symlink_to(run.root / "good")
     assert fault(run.read(PYTEST, 0)) is ProblemCode.UNREADABLE_RESULTS
     run.report.unlink()
     os.mkfifo(run.report)
