@@ -1,0 +1,210 @@
+"""What a run left behind, and how that differs from what it leaves when nothing interrupts it.
+
+Commits, the final tree, the history of every unit, kept attempts and worktrees have to be the same; the two
+units that run side by side may land in either order. Steps that were under way may start again, steps that
+had finished may not.
+"""
+
+import hashlib
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from amelia.model import events as ev
+from amelia.model.errors import AmeliaError
+from amelia.model.outcome import Outcome, Result
+from amelia.record.codec import plain, type_name
+from amelia.record.journal import is_driven, read_journal
+from amelia.schedule.machine import fold
+from crash.story import Place
+
+INTERRUPTED = "-interrupted-"  # under such refs lies what a turn that was cut off had written
+SIDE_BY_SIDE = ("phase-2", "phase-3")
+ROLES = {"developer": ev.Step.DRIVE, "reviewer": ev.Step.REVIEW, "evaluator": ev.Step.EVALUATE}
+FINISHES: Mapping[type, ev.Step] = {
+    ev.AttemptEnded: ev.Step.DRIVE,
+    ev.AttemptVerified: ev.Step.VERIFY,
+    ev.AttemptReviewed: ev.Step.REVIEW,
+    ev.FindingsEvaluated: ev.Step.EVALUATE,
+    ev.UnitLanded: ev.Step.LAND,
+    ev.LandingRefused: ev.Step.LAND,
+}
+# What an event says beside its type, if that does not depend on chance or time.
+TELLING = ("attempt", "task", "passed", "approved", "ending", "cause", "lane", "reason")
+
+
+class Kind(StrEnum):
+    """What can be wrong after a kill."""
+
+    RESUME = "not resumed"
+    REPEATED = "repeated finished step"
+    COMMITS = "lost, doubled or changed commit"
+    HISTORY = "other history"
+    ORPHAN = "orphaned process"
+    LEFT = "left over"
+    CHECKOUT = "user's checkout touched"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that is not as it is without the kill."""
+
+    kind: Kind
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """Everything about a finished run that a kill may not change."""
+
+    outcome: Outcome | None
+    tree: str
+    commits: tuple[tuple[str, ...], ...]
+    histories: Mapping[str, Sequence[str]]
+    refs: Mapping[str, str]
+    worktrees: frozenset[str]
+    runs: int
+
+
+def testify(place: Place) -> Witness:
+    """Returns what a run left behind."""
+    directory = place.run
+    assert directory is not None, place.said
+    happened = [recorded.event for recorded in read_journal(directory.journal)]
+    branch = f"refs/heads/amelia/{directory.run}"
+    return Witness(
+        outcome=fold(happened).outcome,
+        tree=place.repo.git("rev-parse", f"{branch}^{{tree}}", check=False),
+        commits=tuple(_commits(place, f"HEAD..{branch}")),
+        histories=_histories(happened),
+        refs=_refs(place, directory.run),
+        worktrees=frozenset(
+            path.relative_to(directory.path).as_posix()
+            for pattern in ("*", "lanes/*/*", "store.git/lanes/*")
+            for path in directory.path.glob(pattern)
+        ),
+        runs=len(list((place.home / "runs").iterdir())),
+    )
+
+
+def faults(place: Place, reference: Witness, *, checkout: Mapping[str, str]) -> Iterator[Fault]:
+    """Yields what is wrong with a run that was killed and resumed."""
+    yield from (Fault(Kind.ORPHAN, one) for one in living(place))
+    if place.checkout != checkout:
+        yield Fault(Kind.CHECKOUT, str(set(place.checkout.items()) ^ set(checkout.items())))
+    try:
+        yield from _differences(testify(place), reference)
+        yield from _in_the_journal(place)
+    except AmeliaError as problem:
+        yield Fault(Kind.HISTORY, str(problem))
+    yield from _locks(place)
+
+
+def living(place: Place) -> Iterator[str]:
+    """Yields the processes that have to do with a place."""
+    mark = os.fsencode(place.path)
+    for process in Path("/proc").iterdir():
+        if not process.name.isdigit():
+            continue
+        with suppress(OSError):
+            line = (process / "cmdline").read_bytes()
+            told = line + (process / "environ").read_bytes() + os.fsencode((process / "cwd").readlink())
+            if mark in told:
+                yield f"{process.name} {os.fsdecode(line.replace(bytes(1), b' '))}"
+
+
+def _differences(found: Witness, wanted: Witness) -> Iterator[Fault]:
+    if found.outcome != Outcome(Result.COMPLETED):
+        yield Fault(Kind.RESUME, f"the run is {found.outcome}")
+    if found.tree != wanted.tree or sorted(found.commits) != sorted(wanted.commits):
+        yield Fault(Kind.COMMITS, f"{found.tree} {found.commits}")
+    elif _order(found) != _order(wanted):
+        yield Fault(Kind.COMMITS, f"in another order: {found.commits}")
+    for unit, history in wanted.histories.items():
+        if found.histories.get(unit) != history:
+            yield Fault(Kind.HISTORY, f"{unit}: {found.histories.get(unit)} instead of {history}")
+    for ref, tree in wanted.refs.items():
+        if found.refs.get(ref) != tree:
+            yield Fault(Kind.COMMITS, f"{ref}: {found.refs.get(ref)} instead of {tree}")
+    yield from (Fault(Kind.LEFT, left) for left in _left(found, wanted))
+
+
+def _left(found: Witness, wanted: Witness) -> Iterator[str]:
+    for ref in found.refs.keys() - wanted.refs.keys():
+        if INTERRUPTED not in ref:
+            yield ref
+    if found.runs != wanted.runs:
+        yield f"{found.runs} directories of runs"
+    if found.worktrees != wanted.worktrees:
+        yield f"{sorted(found.worktrees ^ wanted.worktrees)}"
+
+
+def _order(witness: Witness) -> list[str]:
+    return ["side by side" if unit in SIDE_BY_SIDE else unit for unit, *_ in witness.commits]
+
+
+def _in_the_journal(place: Place) -> Iterator[Fault]:
+    """Yields steps that were carried out again although they had finished, and steps that broke."""
+    assert place.run is not None
+    if is_driven(place.run.journal):
+        yield Fault(Kind.LEFT, "the lock on the journal")
+    finished: set[tuple[str, int, ev.Step]] = set()
+    begun: Counter[tuple[str, int, ev.Step]] = Counter()
+    for recorded in read_journal(place.run.journal):
+        match recorded.event:
+            case ev.StepStarted(unit, attempt, step):
+                begun[unit, attempt, step] += 1
+                if (unit, attempt, step) in finished:
+                    yield Fault(Kind.REPEATED, f"{step} of {unit}, attempt {attempt}, at {recorded.seq}")
+            case ev.StepBroke(unit, step, detail):
+                yield Fault(Kind.HISTORY, f"{step} of {unit} broke: {detail}")
+            case event if type(event) in FINISHES:
+                fact = plain(event)
+                key = (fact["unit"], fact["attempt"], FINISHES[type(event)])
+                if key in finished:
+                    yield Fault(Kind.REPEATED, f"{key} is finished twice")
+                finished.add(key)
+            case _:
+                pass
+    for turn, count in Counter(place.turns).items():
+        role, unit, attempt = turn.split()
+        if count > begun[unit, int(attempt), ROLES[role]]:
+            yield Fault(Kind.REPEATED, f"{count} turns of {turn}, not all of them in the journal")
+
+
+def _locks(place: Place) -> Iterator[Fault]:
+    assert place.run is not None
+    for where in (place.run.store, place.repo.path / ".git"):
+        yield from (Fault(Kind.LEFT, str(lock)) for lock in where.rglob("*.lock"))
+
+
+def _commits(place: Place, revisions: str) -> Iterator[tuple[str, ...]]:
+    """Yields the unit, the attempt and the digest of the patch of every commit, the first one first."""
+    keys = (f"%(trailers:key=Amelia-{key},valueonly,separator=)" for key in ("Unit", "Attempt"))
+    listed = place.repo.git("log", "--reverse", f"--format=%H {' '.join(keys)}", revisions, check=False)
+    for line in listed.splitlines():
+        commit, *marks = line.split()
+        patch = place.repo.git("diff-tree", "-p", commit)
+        yield (*marks, hashlib.sha256(patch.partition("\n")[2].encode()).hexdigest())
+
+
+def _histories(happened: Sequence[ev.Event]) -> dict[str, list[str]]:
+    """Returns what happened to every unit, in words that are the same in every run."""
+    histories: dict[str, list[str]] = {}
+    for event in happened:
+        fact = plain(event)
+        if "unit" in fact and not isinstance(event, ev.StepStarted):
+            told = [f"{key}={fact[key]}" for key in TELLING if key in fact]
+            histories.setdefault(fact["unit"], []).append(" ".join([type_name(type(event)), *told]))
+    return histories
+
+
+def _refs(place: Place, run: str) -> dict[str, str]:
+    """Returns the trees of all refs that are ours, as the user sees them; the run is called RUN."""
+    ours = ("refs/amelia/", "refs/heads/amelia/")
+    lines = place.repo.git("for-each-ref", "--format=%(refname) %(tree)", *ours).splitlines()
+    return {ref.replace(run, "RUN"): tree for ref, tree in (line.split() for line in lines)}
