@@ -1,5 +1,3 @@
-
-
 from amelia.land.merge import merge
 from amelia.model.git import CommitId, Conflict, Merged
 from amelia.workspace.diff import file_at
