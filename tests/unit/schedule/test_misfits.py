@@ -90,6 +90,36 @@ def test_a_step_that_has_not_begun_has_no_answer(name: str) -> None:
         evolve(run, EVENTS[name])
 
 
+@pytest.mark.parametrize(
+    ("stage", "name", "answer"),
+    [
+        ("driving", "ended", "verified"),
+        ("verifying", "verified", "reviewed"),
+        ("landing", "refused", "ended"),
+        ("resting", "rested", "ended"),
+    ],
+)
+def test_the_answer_to_the_next_step_cannot_come_before_the_step_began(
+    stage: str, name: str, answer: str
+) -> None:
+    run = STAGES[stage][0]().run
+    with pytest.raises(InternalError, match="does not fit"):
+        evolve(evolve(run, EVENTS[name]), EVENTS[answer])
+
+
+@pytest.mark.parametrize("name", ["landed", "refused"])
+def test_nothing_lands_that_has_not_begun_to_land(name: str) -> None:
+    run = evolve(STAGES["reviewing"][0]().run, EVENTS["reviewed"])
+    with pytest.raises(InternalError, match="does not fit a unit that is Landing"):
+        evolve(run, EVENTS[name])
+
+
+def test_a_step_that_is_not_the_next_one_does_not_begin() -> None:
+    run = evolve(begin(facts(unit("a"))), EVENTS["started"])
+    with pytest.raises(InternalError, match="StepStarted does not fit a unit that is Driving"):
+        evolve(run, EVENTS["verify"])
+
+
 @pytest.mark.parametrize("stage", ["driving", "verifying", "reviewing", "evaluating", "landing"])
 def test_an_answer_of_another_attempt_is_none(stage: str) -> None:
     late: dict[str, ev.Event] = {

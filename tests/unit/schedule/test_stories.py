@@ -24,8 +24,8 @@ from amelia.model.state import (
     Verifying,
     Waiting,
 )
-from amelia.schedule.decide import is_over
-from amelia.schedule.machine import fold
+from amelia.schedule.decide import decide, is_over
+from amelia.schedule.machine import evolve, fold
 from unit.schedule.worlds import (
     BASE,
     LATER,
@@ -517,6 +517,17 @@ def test_a_turn_that_a_crash_cut_off_is_made_again_from_its_start_in_a_fresh_ses
     story = tried_once(Mode.TASKS).hears(ev.RunResumed(2))
     turn = story.turns("a")[-1]
     assert (turn.at.attempt, turn.session, turn.is_again, turn.start) == (2, None, True, work_of(A, 1).commit)
+
+
+def test_a_turn_that_had_not_begun_when_the_crash_came_is_made_as_it_was_meant() -> None:
+    run = in_mode(Mode.TASKS).drives("a").run
+    run = evolve(run, ev.AttemptVerified(unit=A, attempt=1, passed=False))
+    for command in decide(run):
+        assert isinstance(command, cmd.Record)
+        run = evolve(run, command.event)
+    (turn,) = decide(evolve(run, ev.RunResumed(2)))
+    assert isinstance(turn, cmd.StartTurn)
+    assert (turn.at.attempt, turn.session, turn.is_again) == (2, "a:1", False)
 
 
 def test_a_crash_does_not_make_finished_steps_again() -> None:
