@@ -1,6 +1,8 @@
 """Tasks one after the other: written, proved, reviewed and landed, or not."""
 
+import signal
 import sqlite3
+from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 
@@ -313,6 +315,37 @@ def test_a_limit_is_waited_out_and_is_no_attempt(stage: Stage) -> None:
     assert [event["ending"] for event in done.of_type("attempt_ended")] == ["limited", "ok"]
     assert stage.log("%(trailers:key=Amelia-Attempt,valueonly,separator=)") == ["1"]
     assert "half" not in stage.files()
+
+
+def test_a_limit_of_the_evaluator_is_no_ruling(stage: Stage) -> None:
+    limit = {"limit": "2020-01-01T00:00:00Z"}
+    ruled = {"role": "evaluator", "report": {"items": [{"finding": 1, "disposition": "REJECT"}]}}
+    done = stage.run(
+        tasks("Only"),
+        writes("1", "a"),
+        rejects("No."),
+        {"role": "evaluator", "do": [stage.then(writes("1", "a"), rejects("No."), ruled), limit]},
+    )
+    assert done.code == 0
+    assert [event["attempt"] for event in done.of_type("attempt_ended")] == [1]
+    assert len(stage.turns("1", 1, "evaluator")) == 2
+
+
+@pytest.mark.parametrize("role", ["developer", "reviewer"])
+def test_a_limit_without_a_time_is_waited_out_and_a_run_that_stops_does_not_wait(
+    stage: Stage, role: str
+) -> None:
+    limited = {"role": role, "do": [{"limit": "some day"}]}
+    with stage.untouched():
+        started = stage.start(*stage.put(tasks("Only"), limited, writes("1", "a")))
+        started.until(lambda: '"step": "rest"' in started.out.read_text(), "the rest")
+        (unit,) = stage.status()["units"]
+        assert datetime.fromisoformat(unit["waiting_until"]) > datetime.now(UTC)
+        started.send(signal.SIGTERM)
+        assert started.wait().code == 143
+    stage.play(writes("1", "a"), APPROVED)
+    cancelled = stage.amelia("cancel", stage.name)
+    assert cancelled.code == 0
 
 
 def test_a_hundred_and_fifty_tasks_land_one_after_the_other(tmp_path: Path) -> None:
