@@ -56,7 +56,5 @@ def _standing(run: RunState, unit: UnitId) -> str:
             return "skipped"
         case Waiting():
             return "waiting"
-        case Parked():
-            return "waiting for a person"
         case _:
             return "under way"
