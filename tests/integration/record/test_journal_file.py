@@ -301,6 +301,11 @@ def test_a_journal_whose_writer_was_killed_before_the_first_word_holds_nothing(
     assert events_in(written(path, ev.RunPaused())) == [ev.RunPaused()]
 
 
+def test_looking_whether_somebody_drives_makes_no_journal(path: Path) -> None:
+    assert not is_driven(path)
+    assert not path.exists()
+
+
 def test_a_journal_that_cannot_be_opened_is_said_so(tmp_path: Path) -> None:
     with pytest.raises(JournalError, match="cannot be opened: Is a directory"):
         SqliteJournal(tmp_path)

@@ -79,6 +79,7 @@ def test_the_places_of_a_run_lie_in_its_directory(tmp_path: Path) -> None:
     assert directory.run == "plan-1105-ab12"
     assert len(set(places)) == len(places)
     assert all(place.is_relative_to(directory.path) for place in places)
+    assert directory.lock_beside(directory.lanes / "2" / "work") == directory.lock(2)
     assert directory.lock(2).parts[-3:] == ("lanes", "2", "processes.lock")
     assert directory.transcript("1", 3, "developer").parts[-3:] == ("transcripts", "1", "3-developer.jsonl")
 

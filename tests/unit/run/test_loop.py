@@ -18,7 +18,7 @@ from amelia.run.loop import Coordinator
 from amelia.schedule.machine import fold
 from amelia.testing.journal import MemoryJournal
 from amelia.testing.steps import AnyStep, Performance, ScriptedSteps, good_end, step_name
-from runs import started, unit
+from runs import finding, started, unit
 
 pytestmark = pytest.mark.anyio
 
@@ -132,6 +132,25 @@ async def test_a_run_goes_from_its_first_event_to_its_outcome() -> None:
     assert [type(state) for state in run.units.values()] == [Landed, Landed]
     assert isinstance(events_of(journal)[-1], ev.RunFinished)
     assert not any(isinstance(event, ev.RunResumed) for event in events_of(journal))
+
+
+async def test_a_run_goes_through_limits_and_rejections() -> None:
+    journal = begun()
+    limits = [ev.AnswerDelayed(ONE, 1, "2026-01-01T00:00:00+00:00")]
+    found = finding("It leaks.")
+
+    async def review(command: AnyStep) -> Sequence[ev.Event]:
+        assert command
+        await anyio.lowlevel.checkpoint()
+        if limits:
+            return [limits.pop()]
+        return [ev.AttemptReviewed(unit=ONE, attempt=1, approved=False, findings=(found,))]
+
+    run = await drive(journal, {"1/review": review})
+    assert run.outcome == COMPLETED
+    steps = [event.step for event in events_of(journal) if isinstance(event, ev.StepStarted)]
+    assert steps == ["drive", "verify", "review", "rest", "review", "evaluate", "land"]
+    assert [(unit, text) for unit, text, _ in run.rulings] == [(ONE, found)]
 
 
 async def test_no_step_is_carried_out_before_it_stands_in_the_journal() -> None:

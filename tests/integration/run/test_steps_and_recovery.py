@@ -1,0 +1,155 @@
+"""Every command is carried out by its step; what a killed coordinator left is kept before it goes on."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from amelia.model import commands as cmd
+from amelia.model import events as ev
+from amelia.model.agents import Ending, TurnEnded
+from amelia.model.findings import Disposition, Finding, finding_id
+from amelia.model.git import branch_ref
+from amelia.model.outcome import Cause, Reason
+from amelia.run.recover import recover
+from amelia.run.steps import WorkshopSteps
+from amelia.schedule.machine import fold
+from amelia.system.git_places import Purpose
+from amelia.workspace.lanes import prepare
+from integration.run.workshops import NOW, Act, Bench, ended, make_bench, reporting
+
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+
+FOUND = Finding(finding_id(None, "It leaks."), "It leaks.")
+DONE: dict[str, object] = {"status": "completed"}
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return make_bench(tmp_path)
+
+
+async def work_of(bench: Bench, **files: str) -> ev.Work:
+    return await left_by(bench, reporting(DONE, **files))
+
+
+async def left_by(bench: Bench, act: Act) -> ev.Work:
+    bench.let(act)
+    base = bench.shop.facts.base
+    command = cmd.StartTurn(bench.place(), start=base, session=None, feedback="", is_again=False)
+    [event] = await WorkshopSteps(bench.shop).perform(command)
+    assert isinstance(event, ev.AttemptEnded)
+    assert event.ending is Ending.OK
+    return event.work
+
+
+async def test_a_unit_goes_all_the_way_to_the_branch(bench: Bench) -> None:
+    steps, at, base = WorkshopSteps(bench.shop), bench.place(), bench.shop.facts.base
+    work = await work_of(bench, roof="tight")
+    expected = cmd.Expected()
+    [verified] = await steps.perform(cmd.VerifyWork(at, work=work, expected=expected))
+    assert isinstance(verified, ev.AttemptVerified)
+    assert verified.passed
+    bench.let(reporting({"approved": False}))
+    [reviewed] = await steps.perform(cmd.ReviewWork(at, work=work, reviewed=None, open_findings=()))
+    assert isinstance(reviewed, ev.AttemptReviewed)
+    bench.let(reporting({"items": [{"finding": 1, "disposition": "DEFER"}]}))
+    [evaluated] = await steps.perform(cmd.EvaluateFindings(at, work=work, findings=(FOUND,)))
+    assert isinstance(evaluated, ev.FindingsEvaluated)
+    assert [ruling.disposition for ruling in evaluated.rulings] == [Disposition.DEFER]
+    landing = cmd.LandWork(at, work=work, tip=base, expected=expected)
+    [landed] = await steps.perform(landing)
+    assert landed == ev.UnitLanded(at.unit, 1, work.commit)
+    assert bench.repo.git("rev-parse", branch_ref(bench.shop.facts.run)) == work.commit
+    assert list(await steps.perform(landing)) == [landed]
+    [checked] = await steps.perform(cmd.VerifyBranch(work.commit, base))
+    assert checked == ev.BranchVerified(passed=True, receipt=work.tree)
+
+
+async def test_a_rest_ends_at_its_time_and_one_whose_time_has_come_at_once(bench: Bench) -> None:
+    for until in (NOW - timedelta(days=1), NOW + timedelta(seconds=0.05)):
+        events = await WorkshopSteps(bench.shop).perform(cmd.Rest(bench.place(), until.isoformat()))
+        assert list(events) == [ev.RestEnded(bench.place().unit)]
+
+
+async def test_work_that_conflicts_with_what_landed_is_refused_with_the_conflict(bench: Bench) -> None:
+    first = await work_of(bench, ground="sand")
+    second = await work_of(bench, ground="rock")
+    command = cmd.LandWork(bench.place(), work=second, tip=first.commit, expected=cmd.Expected())
+    [event] = await WorkshopSteps(bench.shop).perform(command)
+    assert isinstance(event, ev.LandingRefused)
+    assert event.cause is Cause.CONFLICT
+    assert "- ground.txt" in event.feedback
+
+
+async def test_work_whose_tests_fail_on_top_of_what_landed_is_refused(bench: Bench) -> None:
+    def stricter(place: Path) -> TurnEnded:
+        (place / "check.sh").write_text("test ! -e roof.txt\n")
+        return ended(report=DONE)
+
+    tip = await left_by(bench, stricter)
+    work = await work_of(bench, roof="tight")
+    command = cmd.LandWork(bench.place(), work=work, tip=tip.commit, expected=cmd.Expected())
+    [event] = await WorkshopSteps(bench.shop).perform(command)
+    assert isinstance(event, ev.LandingRefused)
+    assert event.cause is Cause.MERGE_RED
+    assert event.feedback
+
+
+async def test_a_branch_that_somebody_else_moved_stops_the_landing(bench: Bench) -> None:
+    work = await work_of(bench, roof="tight")
+    command = cmd.LandWork(bench.place(), work=work, tip=bench.shop.facts.base, expected=cmd.Expected())
+    branch = branch_ref(bench.shop.facts.run)
+    theirs = bench.repo.commit({"theirs.txt": "x"})
+    bench.repo.git("update-ref", branch, theirs)
+    [event] = await WorkshopSteps(bench.shop).perform(command)
+    assert isinstance(event, ev.StepBroke)
+    assert event.reason is Reason.BRANCH_MOVED
+    assert f"is now at {theirs}" in event.detail
+    assert "git branch -f" in event.detail
+    assert bench.repo.git("rev-parse", branch) == theirs
+
+
+async def test_a_branch_that_is_checked_out_is_not_moved(bench: Bench) -> None:
+    steps, at, base = WorkshopSteps(bench.shop), bench.place(), bench.shop.facts.base
+    first = await work_of(bench, roof="tight")
+    await steps.perform(cmd.LandWork(at, work=first, tip=base, expected=cmd.Expected()))
+    bench.repo.git("checkout", "--quiet", branch_ref(bench.shop.facts.run).removeprefix("refs/heads/"))
+    second = await work_of(bench, door="oak")
+    later = cmd.LandWork(
+        cmd.Place(at.unit, lane=1, attempt=2, base=base),
+        work=second,
+        tip=first.commit,
+        expected=cmd.Expected(),
+    )
+    [event] = await steps.perform(later)
+    assert isinstance(event, ev.StepBroke)
+    assert "is checked out in" in event.detail
+
+
+async def test_what_an_interrupted_turn_had_written_is_kept(bench: Bench) -> None:
+    shop, at = bench.shop, bench.place()
+    lane = shop.lane(at, Purpose.WORK)
+    prepare(lane, tree=shop.facts.base, base=shop.facts.base)
+    (lane.directory / "half.txt").write_text("half a roof")
+    run = fold([shop.facts, ev.UnitStarted(at.unit, 1, at.base), ev.StepStarted(at.unit, 1, ev.Step.DRIVE)])
+    await recover(shop, run, seq=3)
+    ref = f"{shop.ref(at)}-interrupted-3"
+    store = str(shop.store.git_dir)
+    assert bench.repo.git("--git-dir", store, "show", f"{ref}:half.txt") == "half a roof"
+
+
+async def test_a_turn_that_was_cut_off_before_its_workspace_was_there_left_nothing(bench: Bench) -> None:
+    shop, at = bench.shop, bench.place()
+    run = fold([shop.facts, ev.UnitStarted(at.unit, 1, at.base), ev.StepStarted(at.unit, 1, ev.Step.DRIVE)])
+    await recover(shop, run, seq=3)
+    refs = bench.repo.git("--git-dir", str(shop.store.git_dir), "for-each-ref", "--format=%(refname)")
+    assert "interrupted" not in refs
+
+
+async def test_a_step_that_is_no_turn_leaves_nothing_to_keep(bench: Bench) -> None:
+    shop, at = bench.shop, bench.place()
+    run = fold([shop.facts, ev.UnitStarted(at.unit, 1, at.base)])
+    await recover(shop, run, seq=2)
+    refs = bench.repo.git("--git-dir", str(shop.store.git_dir), "for-each-ref", "--format=%(refname)")
+    assert "interrupted" not in refs
