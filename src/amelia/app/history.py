@@ -15,7 +15,7 @@ from amelia.model.state import RunState
 from amelia.record.journal import is_driven, read_journal
 from amelia.record.runs import RunDirectory, all_runs, started
 from amelia.schedule.machine import fold
-from amelia.workspace.diff import patch
+from amelia.system.git_commands import diff_text
 from amelia.workspace.removal import remove
 
 _LONGEST_DIFF = 50_000_000
@@ -60,7 +60,7 @@ def unreadable_runs(home: Path) -> list[tuple[RunDirectory, str]]:
     return found
 
 
-def attempt_diff(directory: RunDirectory, unit: UnitId, attempt: int | None) -> str:
+def attempt_diff(directory: RunDirectory, unit: UnitId, attempt: int | None) -> bytes:
     """Returns what an attempt of a unit changed, the last one unless told otherwise."""
     past = read_journal(directory.journal)
     facts = past[0].event
@@ -73,7 +73,10 @@ def attempt_diff(directory: RunDirectory, unit: UnitId, attempt: int | None) -> 
         have = ", ".join(map(str, sorted(attempts)))
         raise UnknownAttemptError(f"{unit} has no finished attempt {number}; it has {have}")
     base, commit = attempts[number]
-    return patch(open_store(directory, facts), base, commit, limit=_LONGEST_DIFF).text
+    store = open_store(directory, facts)
+    # Once the run was cleared away, its attempts are in the user's repository.
+    where = store.repository if store.git_dir.exists() else store.source.repository
+    return diff_text(where, base, commit, limit=_LONGEST_DIFF)
 
 
 def _attempts(past: list[Recorded], unit: UnitId) -> dict[int, tuple[CommitId, CommitId]]:

@@ -77,8 +77,8 @@ def open_repair(directory: RunDirectory, unit: UnitId) -> Repair:
     """Returns the repair of a parked unit; its worktree is made from what the last attempt left."""
     run = standing(directory)
     state = run.units.get(unit)
-    if not isinstance(state, Parked):
-        raise RefusedError(refusal(run, UnitReset(unit)) or f"{unit} does not wait for a person")
+    if (reason := refusal(run, UnitReset(unit))) is not None or not isinstance(state, Parked):
+        raise RefusedError(reason or f"{unit} does not wait for a person")
     shop = open_workshop(directory, run.facts)
     number = _FIRST_FIX_LANE + list(run.units).index(unit)
     repair = Repair(shop, Place(unit, lane=number, attempt=state.track.attempt, base=state.track.base))

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-import msgspec
 from anyio import to_thread
 
 from amelia.judge.demands import demands_of
 from amelia.judge.feedback import feedback
+from amelia.judge.receipts import fingerprint
 from amelia.judge.verify import Checkout
 from amelia.judge.weaken import is_test_code
 from amelia.model import events as ev
@@ -21,12 +21,9 @@ from amelia.model.commands import LandWork, Place, VerifyBranch, VerifyWork
 from amelia.model.evidence import Delta, Demands, Receipt, Verdict
 from amelia.model.git import CommitId, TreeId, Treeish
 from amelia.model.plan import UnitId
-from amelia.record.codec import plain
 from amelia.run.workshop import Workshop
 from amelia.system.git_commands import tree_of
-from amelia.system.git_places import Purpose
 from amelia.workspace.diff import changes, file_at, paths_in
-from amelia.workspace.lanes import prepare
 
 _BRANCH_LANE = 1
 
@@ -40,10 +37,9 @@ class Checked:
 
     @property
     def results(self) -> str:
-        """A digest of what was seen: two rounds with the same digest got nowhere."""
-        seen = [(r.id, r.status) for r in self.receipt.results or ()] if self.receipt is not None else []
-        problems = [(problem.code, problem.file) for problem in self.verdict.problems]
-        return hashlib.sha256(msgspec.json.encode(plain((sorted(seen), problems)))).hexdigest()[:16]
+        """A name for what was seen: two rounds with the same one got nowhere."""
+        problems = sorted(f"{problem.code} {problem.file}" for problem in self.verdict.problems)
+        return hashlib.sha256(repr((fingerprint(self.receipt), problems)).encode()).hexdigest()[:16]
 
 
 async def verify_work(shop: Workshop, command: VerifyWork) -> tuple[ev.Event, ...]:
@@ -96,10 +92,9 @@ async def verify_branch(shop: Workshop, command: VerifyBranch) -> tuple[ev.Event
 
 def checkout_in(shop: Workshop, at: Place) -> Checkout:
     """Returns what puts a tree into a lane's place for checks."""
-    lane = shop.lane(at, Purpose.CHECK)
 
     async def checkout(tree: str) -> Path:
-        await to_thread.run_sync(lambda: prepare(lane, tree=TreeId(tree), base=at.base))
+        lane = await to_thread.run_sync(shop.check_out, at, TreeId(tree))
         return lane.directory
 
     return checkout

@@ -17,9 +17,7 @@ from amelia.model.git import CommitId
 from amelia.run.checks import account
 from amelia.run.waiting import wait_until
 from amelia.run.workshop import Workshop
-from amelia.system.git_places import Purpose
 from amelia.workspace.diff import patch
-from amelia.workspace.lanes import prepare
 
 _LONGEST_DIFF = 200_000
 _LONGEST = 4000
@@ -80,8 +78,7 @@ async def evaluate_findings(shop: Workshop, command: EvaluateFindings) -> tuple[
 async def _ask(
     shop: Workshop, command: ReviewWork | EvaluateFindings, *, role: Role, prompt: str
 ) -> TurnEnded:
-    lane = shop.lane(command.at, Purpose.CHECK)
-    await to_thread.run_sync(lambda: prepare(lane, tree=command.work.tree, base=command.at.base))
+    lane = await to_thread.run_sync(shop.check_out, command.at, command.work.tree)
     session = SessionId(str(uuid.uuid4()))
     return await shop.take_turn(role, command.at, prompt=prompt, lane=lane, session=session)
 

@@ -12,10 +12,11 @@ from amelia.model.agents import Agents, Clocks, Role, SessionId, TurnEnded, Turn
 from amelia.model.commands import Place
 from amelia.model.errors import GitError
 from amelia.model.events import RunStarted
-from amelia.model.git import NotTaken, Snapshot, Stamp, attempt_ref, ref_component
+from amelia.model.git import NotTaken, Snapshot, Stamp, TreeId, attempt_ref, ref_component
 from amelia.model.plan import Unit, UnitId, unit_heading
 from amelia.record.runs import RunDirectory
 from amelia.system.git_places import Lane, Purpose, Store
+from amelia.workspace.lanes import prepare
 from amelia.workspace.snapshot import snapshot
 
 
@@ -39,6 +40,15 @@ class Workshop:
     def lane(self, at: Place, purpose: Purpose) -> Lane:
         """Returns the worktree in which a step works."""
         return Lane(self.store, at.lane, purpose)
+
+    def check_out(self, at: Place, tree: TreeId) -> Lane:
+        """Puts a tree into the lane's place for checks.
+
+        Ignored files that could speak for the tree stay only where the setup command is known to make them.
+        """
+        lane = self.lane(at, Purpose.CHECK)
+        prepare(lane, tree=tree, base=at.base, keeps_ignored=self.facts.verify.setup is not None)
+        return lane
 
     def stamp(self) -> Stamp:
         """Returns who commits, and when: now."""

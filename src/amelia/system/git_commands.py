@@ -85,9 +85,9 @@ def read_tree(where: Repository, tree: Treeish) -> Answer:
     return run_git(where, "read-tree", "--reset", "-u", tree, call=_ANY)
 
 
-def clean(where: Repository) -> Answer:
-    """Removes untracked files, nested repositories too, but not what is ignored; says what was removed."""
-    return run_git(where, "clean", "-ffd", call=_ANY)
+def clean(where: Repository, *, keeps_ignored: bool) -> Answer:
+    """Removes untracked files, nested repositories too, and says what was removed."""
+    return run_git(where, "clean", "-ffd" if keeps_ignored else "-ffdx", call=_ANY)
 
 
 def add_all(where: Repository) -> Answer:

@@ -13,8 +13,8 @@ from amelia.system.git_commands import clean, read_tree
 from amelia.workspace.removal import open_up
 
 
-def fill(where: Repository, tree: Treeish) -> None:
-    """Puts the tree into the worktree and removes what is neither in it nor ignored."""
+def fill(where: Repository, tree: Treeish, *, keeps_ignored: bool) -> None:
+    """Puts the tree into the worktree and removes what is not in it; ignored files may stay."""
     assert where.work_tree is not None
     assert where.index is not None
     unlock(where.index)
@@ -22,10 +22,10 @@ def fill(where: Repository, tree: Treeish) -> None:
         open_up(where.work_tree)
         where.index.unlink(missing_ok=True)
         _demand(read_tree(where, tree), where)
-    cleaned = clean(where)
+    cleaned = clean(where, keeps_ignored=keeps_ignored)
     if cleaned.code != 0:
         open_up(where.work_tree)
-        cleaned = clean(where)
+        cleaned = clean(where, keeps_ignored=keeps_ignored)
         _demand(cleaned, where)
     if cleaned.out:
         # A link in the place of a directory may have looked like the files behind it.

@@ -1,6 +1,7 @@
 """Makes the worktree of a lane hold exactly a tree, in two git processes when little has changed.
 
-- Tracked files are those of the tree; untracked files and nested repositories are gone; ignored files stay.
+- Tracked files are those of the tree; untracked files and nested repositories are gone; ignored files stay
+  where they are wanted (what an agent installed), and go where they could tell a lie (where tests run).
 - The agent's `.git` is new every time and stands at the base, with an index that matches the files.
 - A worktree in any state can be prepared: links, missing permissions, a damaged index, no directory at all.
 - One lane is used by one caller at a time; different lanes do not know each other.
@@ -15,11 +16,11 @@ from amelia.workspace.store import AGENT_CONFIG, borrowed_objects
 from amelia.workspace.submodules import populate
 
 
-def prepare(lane: Lane, *, tree: Treeish, base: CommitId) -> Prepared:
+def prepare(lane: Lane, *, tree: Treeish, base: CommitId, keeps_ignored: bool = True) -> Prepared:
     """Puts a tree into a lane's worktree, with the base as the commit that the agent sees."""
     real_directory(lane.directory)
     point_at(lane, base)
-    fill(lane.repository, tree)
+    fill(lane.repository, tree, keeps_ignored=keeps_ignored)
     write_repository(lane.directory / ".git", _agent_repository(lane, base))
     return Prepared(populate(lane, tree))
 

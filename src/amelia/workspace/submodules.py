@@ -112,7 +112,7 @@ def _fill(lane: Lane, found: _Found) -> Repository:
     )
     write_repository(place / ".git", content)
     repository = Repository(place / ".git", work_tree=place, index=index)
-    fill(repository, found.commit)
+    fill(repository, found.commit, keeps_ignored=True)
     shutil.copyfile(index, place / ".git" / "index")
     return repository
 

@@ -42,13 +42,6 @@ def test_a_test_that_ends_otherwise_is_another_result() -> None:
     assert len(digests) == 8
 
 
-def test_no_results_and_no_single_results_are_the_same() -> None:
-    bare = Receipt(
-        tree="t", kind=RunnerKind.CUSTOM, command=("make",), exit_code=0, seconds=1.0, results=None
-    )
-    assert digest(bare) == digest(None)
-
-
 def test_names_that_are_no_unicode_have_a_digest() -> None:
     odd = Problem(ProblemCode.OUT_OF_SCOPE, "\udcff", "src/\udcff.py")
     assert len(digest(receipt(("\udcff", PASSED)), odd)) == 16

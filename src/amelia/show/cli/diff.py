@@ -17,7 +17,7 @@ from amelia.record.runs import find_run
     "--attempt", type=click.IntRange(min=1), help="Which attempt; the last one unless told otherwise."
 )
 def command(*, run: str, unit: str, attempt: int | None) -> None:
-    """Show what UNIT of RUN changed, as a patch that git can apply."""
-    text = attempt_diff(find_run(state_home(), run), UnitId(unit), attempt)
-    sys.stdout.buffer.write(text.encode(errors="surrogateescape"))
+    """Show what UNIT of RUN changed."""
+    patch = attempt_diff(find_run(state_home(), run), UnitId(unit), attempt)
+    sys.stdout.buffer.write(patch)
     sys.stdout.flush()
