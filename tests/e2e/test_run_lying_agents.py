@@ -36,7 +36,7 @@ attempts = 1
 TEST = "def test_it():\n    assert 1 + 1 == 2\n"
 FILES = {
     "README.md": "# Sample\n",
-    "check.sh": "test ! -e broken\n",
+    "check.sh": "test ! -e broken || test -e build/proof\n",
     "amelia.toml": SETTINGS,
     "tests/test_it.py": TEST,
     ".gitignore": "build/\n",
@@ -84,6 +84,9 @@ LIES: dict[str, Lie] = {
     "deletes the check": Lie(({"delete": "check.sh"},), "verify_limit"),
     "rewrites the settings": Lie(
         ({"write": "amelia.toml", "text": '[verify]\ncommand = ["true"]\n'},), "verify_limit"
+    ),
+    "plants a proof where its tests run": Lie(
+        ({"write": "broken", "text": ""}, {"write": "../check/build/proof", "text": ""}), "verify_limit"
     ),
     "commits itself": shell(COMMITTED),
     "commits on another branch": shell("git checkout -qb wrong", COMMITTED),

@@ -117,7 +117,7 @@ def test_an_aborted_run_keeps_what_landed(aborted: tuple[Stage, Done]) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [("retry", "2"), ("skip", "2"), ("cancel",), ("abort",)], ids=lambda c: c[0]
+    "command", [("retry", "2"), ("skip", "2"), ("fix", "2"), ("cancel",), ("abort",)], ids=lambda c: c[0]
 )
 def test_nothing_changes_an_aborted_run(aborted: tuple[Stage, Done], command: tuple[str, ...]) -> None:
     stage, _ = aborted
@@ -145,6 +145,7 @@ def test_clearing_up_keeps_journal_and_attempts(aborted: tuple[Stage, Done], tmp
     assert not (stage.directory / "lanes").exists()
     assert stage.status()["outcome"] == "aborted"
     assert stage.repo.git("show", f"refs/amelia/{stage.name}/2/1:broken") == "again"
+    assert "+again" in stage.amelia("diff", stage.name, "2").out
     assert stage.amelia("gc").out.startswith("0 runs")
 
 

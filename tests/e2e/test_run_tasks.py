@@ -360,8 +360,8 @@ def test_a_hundred_and_fifty_tasks_land_one_after_the_other(tmp_path: Path) -> N
     assert stage.subjects() == [f"Task {number}: {title}" for number, title in enumerate(titles, 1)]
     sizes = _sizes_of_tasks(stage)
     assert len(sizes) == 150
-    assert max(sizes) < 6000
-    assert max(sizes) - min(sizes) < 100
+    assert max(sizes) < 1500
+    assert max(sizes[:-1]) - min(sizes) < 50  # the last one has the end of the run with it
 
 
 def _sizes_of_tasks(stage: Stage) -> list[int]:
