@@ -2,10 +2,11 @@
 
     launch.py LOG [TAG COUNT MOMENT] -- AMELIA ARGUMENTS
 
-- A point is an append to the journal or a git command. It carries tags: `journal` and the types of the events,
-  or `git` and the verb. The COUNT-th point that carries the TAG is the one to die at, without a point none is.
+- A point is an append to the journal, a git command, or the start of an agent or a check. It carries tags:
+  `journal` and the types of the events, `git` and the verb, `process` and the program. The COUNT-th point that
+  carries the TAG is the one to die at; if none is given, the process lives.
 - A moment is `before`, `during` or `after`. During a git command: git has been started and goes on alone.
-  During an append: everything is written, nothing is committed.
+  During an append: everything is written, nothing is committed. A start is too short for a moment during it.
 - Every point is written to the log before its first moment, so that the last line tells where a process died.
 """
 
@@ -24,7 +25,7 @@ from amelia.model.journal import Recorded, Request
 from amelia.record.codec import type_name
 from amelia.record.journal import SqliteJournal
 from amelia.show.cli import main
-from amelia.system import git
+from amelia.system import git, process
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +114,28 @@ def watch_journal(fate: Fate) -> None:
     SqliteJournal.append = watched
 
 
+def watch_processes(fate: Fate) -> None:
+    """Makes the start of every supervised program a point."""
+    command, begin = process._supervisor, process.Supervised.__init__  # pyright: ignore[reportPrivateUsage]
+    is_doomed = False
+
+    def watched_command(argv: Sequence[str], *, control: int, lock: Path | None) -> list[str]:
+        nonlocal is_doomed
+        moment = fate.moment_at(["process", Path(argv[0]).name])
+        if moment == "before":
+            die()
+        is_doomed = is_doomed or moment == "after"
+        return command(argv, control=control, lock=lock)
+
+    def watched_begin(self: process.Supervised, *args: object) -> None:
+        if is_doomed:
+            die()
+        begin(self, *args)  # pyright: ignore[reportArgumentType]
+
+    setattr(process, "_supervisor", watched_command)  # noqa: B010 - the type checker need not know
+    setattr(process.Supervised, "__init__", watched_begin)  # noqa: B010
+
+
 def start() -> None:
     """Does what the command line says."""
     own, given = sys.argv[1 : sys.argv.index("--")], sys.argv[sys.argv.index("--") + 1 :]
@@ -121,6 +144,7 @@ def start() -> None:
     fate = Fate(Path(log), target)
     watch_git(fate)
     watch_journal(fate)
+    watch_processes(fate)
     sys.argv = ["amelia", *given]
     main()
 

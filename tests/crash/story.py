@@ -18,7 +18,7 @@ PATIENCE = 120
 LAUNCHER = Path(__file__).with_name("launch.py")
 FILES = {
     "README.md": "# A house\n",
-    "check.sh": "test ! -e broken.txt\n",
+    "check.sh": "test ! -e $TMPDIR/hang || { rm $TMPDIR/hang; trap '' TERM; sleep 600; }\ntest ! -e broken.txt\n",
     "amelia.toml": '[verify]\ncommand = ["sh", "check.sh"]\n',
 }
 PLAN = """\
@@ -96,6 +96,11 @@ role = "evaluator"
 do = [{run="%(note)s"}]
 report = {items=[{finding=1, disposition="IMPLEMENT"}]}
 """
+# What goes wrong once, in the turn of the right side: that agent, or the next check, never ends by itself.
+HANGING = {
+    "agent": "trap '' TERM; sleep 600",
+    "check": "touch $TMPDIR/hang",
+}
 TURN = """
 [[turn]]
 role = "developer"
@@ -191,14 +196,18 @@ def wait(process: "subprocess.Popen[bytes]") -> int | None:
         return None
 
 
-def make_place(path: Path) -> Place:
-    """Makes a place in which nothing has happened yet."""
+def make_place(path: Path, *, hanging: str | None = None) -> Place:
+    """Makes a place in which nothing has happened yet; something of `HANGING` may be in store there."""
     path.mkdir(parents=True)
     place = Place(path)
     (path / "tmp").mkdir()
     make_repository(place.repo.path, FILES)
     (path / "plan.md").write_text(PLAN)
     note = f"echo $AMELIA_ROLE $AMELIA_UNIT $AMELIA_ATTEMPT >> {path}/turns.log"
-    turns = (TURN % (unit, attempt, note, acts) for (unit, attempt), acts in WORK.items())
+    work = dict(WORK)
+    if hanging is not None:
+        once = f"test -e {path}/once || {{ touch {path}/once; {HANGING[hanging]}; }}"
+        work["phase-3", 1] += f', {{run="{once}"}}'
+    turns = (TURN % (unit, attempt, note, acts) for (unit, attempt), acts in work.items())
     (path / "script.toml").write_text(REVIEWS % {"note": note} + "".join(turns))
     return place

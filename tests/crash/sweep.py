@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from crash.story import Place, make_place, wait
+from crash.story import HANGING, Place, make_place, wait
 from crash.witness import Fault, Kind, Witness, faults, testify
 
 MOMENTS = ("before", "during", "after")
-ALL_TAGS = ("journal", "git")
+ALL_TAGS = ("journal", "git", "process")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +35,12 @@ class Case:
 
     points: tuple[Point, ...]
     rivals: int = 1
+    hanging: str | None = None
 
     def __str__(self) -> str:
-        return ", then ".join(map(str, self.points)) + (f", {self.rivals} resume" if self.rivals > 1 else "")
+        rivals = f", {self.rivals} resume" if self.rivals > 1 else ""
+        hanging = f", with a hanging {self.hanging}" if self.hanging else ""
+        return ", then ".join(map(str, self.points)) + rivals + hanging
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +92,7 @@ def record_reference(directory: Path) -> Reference:
 def play(case: Case, directory: Path, reference: Reference) -> Verdict:
     """Plays a case in a directory of its own, which stays if something is wrong."""
     began = time.monotonic()
-    place = make_place(directory)
+    place = make_place(directory, hanging=case.hanging)
     checkout = place.checkout
     died_at: list[str] = []
     for point in case.points:
@@ -123,6 +126,7 @@ def every_point(reference: Reference) -> list[Case]:
         for tag in ALL_TAGS
         for count in range(1, counts[tag] + 1)
         for moment in MOMENTS
+        if tag != "process" or moment != "during"
     ]
 
 
@@ -145,6 +149,16 @@ def every_kind(reference: Reference, *, kills: int = 3) -> list[Case]:
     wanted.sort()
     size = -(-len(wanted) // kills)
     return [Case(tuple(_chain(reference, wanted[first::size]))) for first in range(size)]
+
+
+def every_hanging() -> list[Case]:
+    """Returns points beside which an agent or a check is under way that does not end by itself."""
+    return [
+        Case((Point(tag, count, moment),), hanging=hanging)
+        for hanging in HANGING
+        for tag, count in (("attempt_verified", 2), ("attempt_reviewed", 2))
+        for moment in MOMENTS
+    ]
 
 
 def any_points(reference: Reference, number: int, *, kills: int = 1, rivals: int = 1) -> list[Case]:

@@ -13,12 +13,21 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from statistics import median
 
-from crash.sweep import MOMENTS, Reference, Verdict, any_points, every_point, play_all, record_reference
+from crash.sweep import (
+    MOMENTS,
+    Reference,
+    Verdict,
+    any_points,
+    every_hanging,
+    every_point,
+    play_all,
+    record_reference,
+)
 from crash.witness import Kind
 
 PAGE = Path(__file__).parents[2] / "docs" / "benchmarks" / "crash-sweep.md"
-DOUBLE_KILLS = 40
-DOUBLE_RESUMES = 20
+DOUBLE_KILLS = 30
+DOUBLE_RESUMES = 15
 COLUMNS = (
     ("not resumed", (Kind.RESUME,)),
     ("repeated finished steps", (Kind.REPEATED,)),
@@ -29,7 +38,7 @@ COLUMNS = (
 HEAD = """\
 # Killed at every point
 
-Made by `scripts/crash-sweep`. A run of five units (two side by side, one sent back by the reviewer, one red, one merged onto a tip that had moved) goes through {points} points: every append to the journal and every git command. It is killed with SIGKILL before, during and after each of them, in a new place every time, resumed at once with `amelia resume` (with `amelia run`, if it had not begun), and compared with the run that nobody killed. *During* a git command: git goes on alone. *During* an append: written, not committed.
+Made by `scripts/crash-sweep`. A run of five units (two side by side, one sent back by the reviewer, one red, one merged onto a tip that had moved) goes through {points} points: every append to the journal, every git command, every start of an agent or a check. It is killed with SIGKILL before, during and after each of them, in a new place every time, resumed at once with `amelia resume` (with `amelia run`, if it had not begun), and compared with the run that nobody killed. *During* a git command: git goes on alone. *During* an append: written, not committed.
 
 The same: final tree, one commit for each unit with the same patch, the history of every unit in the journal (attempts, verdicts, retries), the kept attempts, worktrees; the two units that run side by side may land in either order. Never: a step again that had finished, an agent's turn that the journal does not know, a process or a lock left behind, a byte of the user's checkout changed.
 
@@ -46,6 +55,7 @@ def main() -> int:
     reference = record_reference(directory / "reference")
     cases = [
         *every_point(reference),
+        *every_hanging(),
         *any_points(reference, DOUBLE_KILLS, kills=2),
         *any_points(reference, DOUBLE_RESUMES, rivals=2),
     ]
@@ -94,6 +104,8 @@ def _groups(verdicts: Sequence[Verdict]) -> Iterable[tuple[str, list[Verdict]]]:
 def _group(verdict: Verdict) -> str:
     if verdict.case.rivals > 1:
         return "two processes resume at once"
+    if verdict.case.hanging is not None:
+        return f"while a hanging {verdict.case.hanging} is under way"
     if len(verdict.case.points) > 1:
         return "the resumption is killed too"
     if not verdict.died_at:

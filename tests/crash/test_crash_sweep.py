@@ -12,7 +12,16 @@ import pytest
 from amelia.model import events as ev
 from amelia.model.outcome import Cause
 from amelia.record.journal import read_journal
-from crash.sweep import Case, Point, Reference, any_points, every_kind, play_all, record_reference
+from crash.sweep import (
+    Case,
+    Point,
+    Reference,
+    any_points,
+    every_hanging,
+    every_kind,
+    play_all,
+    record_reference,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -55,6 +64,12 @@ def test_a_run_survives_a_kill_while_it_waits_for_git_or_for_the_disk(
 ) -> None:
     tags = ("read-tree", "add", "commit-tree", "fetch", "unit_landed", "attempt_ended")
     assert not wrong([Case((Point(tag, 3, "during"),)) for tag in tags], tmp_path, reference)
+
+
+def test_an_agent_or_a_check_that_hangs_ends_with_the_run_that_was_killed(
+    reference: Reference, tmp_path: Path
+) -> None:
+    assert not wrong(every_hanging(), tmp_path, reference)
 
 
 def test_a_resumption_survives_being_killed_too(reference: Reference, tmp_path: Path) -> None:
