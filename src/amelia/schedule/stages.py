@@ -246,7 +246,7 @@ def _after_review(state: Reviewing, event: ev.AttemptReviewed) -> UnitState:
     findings = tuple(found for found in event.findings if found.id not in state.track.ruled)
     is_blocked = any(found.weight is Weight.BLOCKING for found in findings)
     track = replace(state.track, findings=findings, reviewed=state.work.commit)
-    if (event.approved and not is_blocked) or (event.findings and not findings):
+    if (event.approved and not is_blocked) or not findings:
         return Landing(track=track, work=state.work, red=state.red)
     return Evaluating(
         track=track, work=state.work, session=state.session, results=state.results, red=state.red

@@ -470,6 +470,14 @@ def test_a_broken_step_goes_on_from_the_same_stage_when_a_person_says_so() -> No
     assert story.lands("a").run.tip == "commit of a"
 
 
+def test_what_broke_waits_for_a_lane_when_the_run_is_resumed() -> None:
+    story = in_mode(Mode.LIFECYCLE, "a", "b").drives("a").breaks("a", ev.Step.VERIFY).hears(ev.RunResumed(2))
+    assert isinstance(story["a"], Waiting)
+    assert story.run.open == ("b",)
+    story.finishes("b")
+    assert story.steps("a", ev.Step.VERIFY) == 2
+
+
 def test_a_broken_turn_is_made_again_under_the_same_number_in_a_fresh_session() -> None:
     story = tried_once(Mode.TASKS).breaks("a", ev.Step.DRIVE).hears(ev.UnitReset(A))
     turn = story.turns("a")[-1]
