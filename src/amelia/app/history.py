@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from amelia.app.workshops import keep_attempts, open_store
+from amelia.app.workshops import keep_work, open_store, open_workshop
 from amelia.model import events as ev
 from amelia.model.errors import AmeliaError, JournalError
 from amelia.model.git import CommitId
@@ -105,7 +105,7 @@ def collect(home: Path) -> Iterator[tuple[RunDirectory, int]]:
         is_final = known.run.outcome is not None and known.run.outcome.is_final
         if not is_final or known.is_driven or not known.directory.store.exists():
             continue
-        keep_attempts(open_store(known.directory, known.run.facts))
+        keep_work(open_workshop(known.directory, known.run.facts), is_final=True)
         places = (known.directory.lanes, known.directory.store, known.directory.checks)
         size = sum(_size(place) for place in places)
         for place in places:

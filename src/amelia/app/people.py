@@ -22,7 +22,7 @@ from amelia.run.workshop import Workshop
 from amelia.schedule.machine import fold
 from amelia.system.git_places import Lane, Purpose
 from amelia.system.process import spawn_detached
-from amelia.workspace.lanes import prepare
+from amelia.workspace.unkept import Unkept, unkept_in
 
 _FIRST_FIX_LANE = 1000
 _PATIENCE = 2.0
@@ -56,7 +56,8 @@ def ask(directory: RunDirectory, wanted: Wanted) -> bool:
 
 def start_in_background(directory: RunDirectory) -> int:
     """Starts a coordinator that goes on without us, and returns its process."""
-    argv = [sys.executable, "-m", "amelia", "resume", directory.run, "--no-input"]
+    # -P: the current directory, which is a repository, holds no modules of ours.
+    argv = [sys.executable, "-P", "-m", "amelia", "resume", directory.run, "--no-input"]
     return spawn_detached(argv, env=dict(os.environ), log=directory.log)
 
 
@@ -72,6 +73,11 @@ class Repair:
         """The worktree for the person."""
         return self.shop.lane(self.at, Purpose.WORK)
 
+    @property
+    def ref(self) -> str:
+        """The ref under which the person's work is kept."""
+        return f"{self.shop.ref(self.at)}-fix"
+
 
 def open_repair(directory: RunDirectory, unit: UnitId) -> Repair:
     """Returns the repair of a parked unit; its worktree is made from what the last attempt left."""
@@ -82,13 +88,14 @@ def open_repair(directory: RunDirectory, unit: UnitId) -> Repair:
     shop = open_workshop(directory, run.facts)
     number = _FIRST_FIX_LANE + list(run.units).index(unit)
     repair = Repair(shop, Place(unit, lane=number, attempt=state.track.attempt, base=state.track.base))
-    if not repair.lane.directory.exists():
+    unkept = Unkept(state.track.base, repair.ref)
+    if unkept_in(repair.lane) != unkept:
         start = state.work.commit if state.work is not None else state.track.base
-        prepare(repair.lane, tree=start, base=state.track.base)
+        shop.open_lane(repair.lane, start=start, unkept=unkept)
     return repair
 
 
 def finish_repair(repair: Repair) -> UnitFixed:
     """Keeps what the person did, and returns the wish to have it verified and landed."""
-    kept = repair.shop.keep(repair.at, repair.lane, f"{repair.shop.ref(repair.at)}-fix")
+    kept = repair.shop.keep(repair.at, repair.lane, repair.ref)
     return UnitFixed(repair.at.unit, Work(kept.commit, kept.tree))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from anyio import to_thread
 
-from amelia.app.workshops import find_tests, keep_attempts, make_driver, open_workshop
+from amelia.app.workshops import find_tests, keep_work, make_driver, open_workshop
 from amelia.land.commit import check_signing
 from amelia.model.agents import Role
 from amelia.model.errors import AmeliaError, ConfigError
@@ -106,14 +106,17 @@ async def drive_run(directory: RunDirectory, watcher: Watcher) -> Driven:
         assert isinstance(facts, RunStarted)
         shop = open_workshop(directory, facts)
         run = fold(recorded.event for recorded in past)
-        if run.outcome is not None and run.outcome.is_final:
-            await to_thread.run_sync(keep_attempts, shop.store)
-            return Driven(run, None)
-        await recover(shop, run, seq=past[-1].seq)
-        coordinator = Coordinator(journal, WorkshopSteps(shop), watcher)
-        run = await coordinator.drive()
-        await to_thread.run_sync(keep_attempts, shop.store)
-        return Driven(run, coordinator.stopped_by)
+        driven = Driven(run, None)
+        if not _is_final(run):
+            await recover(shop)
+            coordinator = Coordinator(journal, WorkshopSteps(shop), watcher)
+            driven = Driven(await coordinator.drive(), coordinator.stopped_by)
+        await to_thread.run_sync(lambda: keep_work(shop, is_final=_is_final(driven.run)))
+        return driven
+
+
+def _is_final(run: RunState) -> bool:
+    return run.outcome is not None and run.outcome.is_final
 
 
 def _prepare(new: NewRun, directory: RunDirectory, *, source: Source, base: CommitId | None) -> RunStarted:

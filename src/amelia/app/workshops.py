@@ -24,6 +24,7 @@ from amelia.run.workshop import Workshop
 from amelia.system.git_commands import list_refs
 from amelia.system.git_places import Lane, Store
 from amelia.workspace.source import open_source
+from amelia.workspace.unkept import lanes_of
 
 _DRIVERS = ("script",)
 
@@ -58,10 +59,14 @@ def make_verifier(directory: RunDirectory, command: TestCommand | None, settings
     )
 
 
-def keep_attempts(store: Store) -> None:
-    """Puts what attempts left into the user's repository, so that it outlives the store."""
-    if store.git_dir.exists():
-        publish_attempts(store, list_refs(store.repository, f"refs/amelia/{ref_component(store.run)}/"))
+def keep_work(shop: Workshop, *, is_final: bool) -> None:
+    """Puts what attempts left into the user's repository; of a run that is over, also what was cut off."""
+    store = shop.store
+    if not store.git_dir.exists():
+        return
+    for lane in lanes_of(store) if is_final else ():
+        shop.keep_leftover(lane)
+    publish_attempts(store, list_refs(store.repository, f"refs/amelia/{ref_component(store.run)}/"))
 
 
 def make_driver(name: str, script: str | None) -> Driver:

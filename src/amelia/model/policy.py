@@ -36,6 +36,7 @@ class Policy:
     parallel_workers: int = 1
     review_tries: int = 2
     conflict_retries: int = 1
+    rests: int = 100
 
 
 POLICIES: Mapping[Mode, Policy] = {

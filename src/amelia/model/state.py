@@ -22,8 +22,9 @@ class Track:
     """What a unit carries along from attempt to attempt.
 
     `attempt` counts the developer's turns for ever; `spent` counts them against the limit, which a person
-    can reset. `seen` are the fingerprints of rounds that failed, `ruled` the findings that were ruled out,
-    `findings` those that are open, and `reviewed` is the snapshot the last review saw.
+    can reset. `refusals` counts landings that did not fit, `rests` limits that were waited out in a row.
+    `seen` are the fingerprints of rounds that failed, `ruled` the findings that were ruled out, `findings`
+    those that are open, and `reviewed` is the snapshot the last review saw.
     """
 
     lane: int
@@ -31,6 +32,7 @@ class Track:
     attempt: int = 1
     spent: int = 0
     refusals: int = 0
+    rests: int = 0
     seen: tuple[str, ...] = ()
     ruled: tuple[FindingId, ...] = ()
     findings: tuple[Finding, ...] = ()
@@ -194,7 +196,8 @@ class RunState:
     `implementers` names, for every unit that writes tests for others, the units that implement them.
     `open` holds the units that are under way, failing or parked, `queue` the accepted ones in the order in
     which they were accepted, `red` the tests that a landed unit wrote for an implementation to come,
-    `rulings` the findings that were rejected or deferred, for the report.
+    `rulings` the findings that were rejected or deferred, for the report. `is_halted` says that a unit was
+    parked since a person last did something about one.
     """
 
     facts: RunStarted
@@ -207,6 +210,7 @@ class RunState:
     rulings: tuple[tuple[UnitId, Finding, Ruling], ...] = ()
     wish: Wish | None = None
     is_paused: bool = False
+    is_halted: bool = False
     branch: Branch = Branch.UNVERIFIED
     branch_feedback: str = ""
     outcome: Outcome | None = None

@@ -14,6 +14,7 @@ from anyio import to_thread
 from amelia.judge.demands import demands_of
 from amelia.judge.feedback import feedback
 from amelia.judge.receipts import fingerprint
+from amelia.judge.recipe import recipe_files
 from amelia.judge.verify import Checkout
 from amelia.judge.weaken import is_test_code
 from amelia.model import events as ev
@@ -81,8 +82,10 @@ async def verify_branch(shop: Workshop, command: VerifyBranch) -> tuple[ev.Event
     at = Place(UnitId(""), lane=_BRANCH_LANE, attempt=0, base=command.base)
     base, tip = await to_thread.run_sync(lambda: [_tree(shop, one) for one in (command.base, command.tip)])
     verdict, receipt = await shop.verifier.verify_branch(
-        base, tip, open_red=command.open_red, checkout=checkout_in(shop, at)
+        base, tip, open_red=command.open_red, waived=command.waived, checkout=checkout_in(shop, at)
     )
+    if not verdict.passed:
+        shop.verifier.forget(tip)  # whoever resumes the run wants it tested anew
     return (
         ev.BranchVerified(
             passed=verdict.passed, feedback=feedback(verdict), receipt=tip if receipt is not None else None
@@ -119,13 +122,14 @@ async def account(shop: Workshop, at: Place, tree: TreeId) -> str:
 def _delta(shop: Workshop, demands: Demands, *, base: CommitId, tree: TreeId) -> Delta:
     changed = changes(shop.store, base, tree)
     tests = [change.path for change in changed if is_test_code(change.path) and not change.is_binary]
+    read = {*tests, *recipe_files(shop.verifier.command, [change.path for change in changed])}
     return Delta(
         base=_tree(shop, base),
         tree=tree,
         changes=changed,
         files=frozenset(paths_in(shop.store, tree)) if demands.required_files else frozenset(),
-        before=_texts(shop, base, tests),
-        after=_texts(shop, tree, tests),
+        before=_texts(shop, base, read),
+        after=_texts(shop, tree, read),
     )
 
 

@@ -25,8 +25,10 @@ def refusal(run: RunState, wanted: Wanted) -> str | None:
     if run.outcome is not None and run.outcome.is_final:
         return f"run {run.facts.run} is {run.outcome}; nothing can change that"
     match wanted:
-        case PauseRequested() | CancelRequested() | AbortRequested():
+        case PauseRequested() | CancelRequested():
             return None
+        case AbortRequested(unit):
+            return _unknown(run, unit) if unit is not None and unit not in run.units else None
         case UnitReset(unit) | UnitFixed(unit):
             if unit not in run.units:
                 return _unknown(run, unit)

@@ -11,6 +11,7 @@ from amelia.run.checks import verify_branch, verify_work
 from amelia.run.landing import land_work
 from amelia.run.reviews import evaluate_findings, review_work
 from amelia.run.turns import start_turn
+from amelia.run.waiting import least_rest
 from amelia.run.workshop import Workshop
 
 
@@ -42,5 +43,5 @@ class WorkshopSteps:
 
     async def _rest(self, command: cmd.Rest) -> tuple[ev.Event, ...]:
         left = datetime.fromisoformat(command.until) - self._shop.now()
-        await anyio.sleep(max(0.0, left.total_seconds()))
+        await anyio.sleep(max(least_rest(command.rests), left.total_seconds()))
         return (ev.RestEnded(command.at.unit),)

@@ -22,7 +22,7 @@ from amelia.run.waiting import wait_until
 from amelia.run.workshop import Workshop
 from amelia.system.git_places import Purpose
 from amelia.workspace.diff import changes
-from amelia.workspace.lanes import prepare
+from amelia.workspace.unkept import Unkept
 
 _LONGEST = 20_000
 
@@ -41,7 +41,8 @@ class _Report:
 async def start_turn(shop: Workshop, command: StartTurn) -> tuple[ev.Event, ...]:
     """Carries out a developer's turn."""
     lane = shop.lane(command.at, Purpose.WORK)
-    await to_thread.run_sync(lambda: prepare(lane, tree=command.start, base=command.at.base))
+    unkept = Unkept(command.at.base, shop.ref(command.at))
+    await to_thread.run_sync(lambda: shop.open_lane(lane, start=command.start, unkept=unkept))
     ended = await shop.take_turn(
         Role.DEVELOPER,
         command.at,

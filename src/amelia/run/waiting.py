@@ -5,6 +5,16 @@ from datetime import UTC, datetime, timedelta
 _WITHOUT_A_TIME = timedelta(minutes=5)
 _LONGEST = timedelta(days=8)  # weekly limits are the longest that providers have
 
+_LONGEST_PAUSE = 300.0
+
+
+def least_rest(rests: int) -> float:
+    """Returns how many seconds a limit is waited out at least: none the first time, then longer and longer.
+
+    An agent that names a time that has passed, and is limited again, must not be asked without end.
+    """
+    return min(2.0 ** min(rests - 1, 10) - 1, _LONGEST_PAUSE)
+
 
 def wait_until(said: str | None, now: datetime) -> str:
     """Returns the moment at which a limited agent is asked again, as ISO text with a zone."""

@@ -1,7 +1,7 @@
 """What every step of a run works with: its store and lanes, its agents, its verifier, its plan."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 
@@ -12,12 +12,15 @@ from amelia.model.agents import Agents, Clocks, Role, SessionId, TurnEnded, Turn
 from amelia.model.commands import Place
 from amelia.model.errors import GitError
 from amelia.model.events import RunStarted
-from amelia.model.git import NotTaken, Snapshot, Stamp, TreeId, attempt_ref, ref_component
+from amelia.model.git import CommitId, NotTaken, Snapshot, Stamp, TreeId, attempt_ref, ref_component
 from amelia.model.plan import Unit, UnitId, unit_heading
 from amelia.record.runs import RunDirectory
 from amelia.system.git_places import Lane, Purpose, Store
 from amelia.workspace.lanes import prepare
 from amelia.workspace.snapshot import snapshot
+from amelia.workspace.unkept import Unkept, mark, unkept_in, unmark
+
+_LEFT = "What a turn that was cut off had left\n"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -63,14 +66,30 @@ class Workshop:
         """Returns the ref under which an attempt's work is kept."""
         return attempt_ref(self.facts.run, at.unit, at.attempt)
 
+    def open_lane(self, lane: Lane, *, start: CommitId, unkept: Unkept) -> None:
+        """Fills a lane for somebody to work in; what was left there is kept before."""
+        self.keep_leftover(lane)
+        prepare(lane, tree=start, base=unkept.base)
+        mark(lane, unkept)
+
+    def keep_leftover(self, lane: Lane) -> None:
+        """Keeps what a turn that was cut off, or a person, left in a lane."""
+        left = unkept_in(lane)
+        if left is not None:
+            self._keep(lane, replace(left, ref=f"{left.ref}-interrupted"), message=_LEFT)
+
     def keep(self, at: Place, lane: Lane, ref: str) -> Snapshot:
-        """Keeps the files of a worktree as a commit under a ref."""
-        kept = snapshot(lane, base=at.base, message=self.message(at), stamp=self.stamp(), ref=ref)
+        """Keeps the files of a lane as the commit that an attempt, or a person, made of a unit."""
+        return self._keep(lane, Unkept(at.base, ref), message=self.message(at))
+
+    def _keep(self, lane: Lane, what: Unkept, *, message: str) -> Snapshot:
+        kept = snapshot(lane, base=what.base, message=message, stamp=self.stamp(), ref=what.ref)
         if isinstance(kept, NotTaken):
             raise GitError(
-                f"{lane.directory}: what the agent left cannot be kept: {kept.detail}",
-                hint="mend the files there, then run `amelia resume`",
+                f"{lane.directory}: what was left there cannot be kept: {kept.detail}",
+                hint="mend the files there, then run `amelia resume`; nothing there was changed",
             )
+        unmark(lane)
         return kept
 
     def assignment(self, unit: UnitId) -> Assignment:

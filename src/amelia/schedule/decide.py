@@ -30,7 +30,7 @@ from amelia.model.state import (
     Wish,
 )
 from amelia.schedule.pick import startable
-from amelia.schedule.red import expected
+from amelia.schedule.red import expected, owed_and_waived
 from amelia.schedule.retry import after_failure
 
 
@@ -67,8 +67,8 @@ def is_working(run: RunState) -> bool:
 
 
 def is_halting(run: RunState) -> bool:
-    """Says whether a parked unit keeps everything else from going on."""
-    return run.facts.policy.on_failure is OnFailure.HALT and bool(_parked(run))
+    """Says whether a parked unit keeps everything else from going on, until a person does something."""
+    return run.facts.policy.on_failure is OnFailure.HALT and run.is_halted and bool(_parked(run))
 
 
 def opening(run: RunState, command: cmd.StepCommand | cmd.VerifyBranch) -> tuple[ev.Event, ...]:
@@ -101,6 +101,9 @@ def _verdicts(run: RunState) -> Iterator[cmd.Command]:
         elif isinstance(state, Reviewing) and not state.is_busy and state.tries >= policy.review_tries:
             detail = f"No valid answer came from the reviewer in {state.tries} tries."
             yield cmd.Record(ev.UnitParked(unit, Reason.REVIEW_UNAVAILABLE, detail))
+        elif isinstance(state, Resting) and not state.is_busy and state.track.rests > policy.rests:
+            detail = f"The agent's limit was waited out {policy.rests} times in a row."
+            yield cmd.Record(ev.UnitParked(unit, Reason.AGENT_LIMITED, detail))
 
 
 def _next_steps(run: RunState) -> Iterator[cmd.Command]:
@@ -133,7 +136,7 @@ def _step(run: RunState, unit: Unit, state: Active) -> cmd.Command:
         case Landing(work=work):
             return cmd.LandWork(at, work=work, tip=run.tip, expected=expected(run, unit))
         case Resting(until=until):
-            return cmd.Rest(at, until)
+            return cmd.Rest(at, until, track.rests)
         case _:
             assert_never(state)
 
@@ -147,8 +150,7 @@ def _closing(run: RunState) -> cmd.Command:
     if not all(isinstance(state, Landed | Skipped) for state in run.units.values()):
         return cmd.Record(ev.RunFinished(Outcome(Result.NEEDS_HUMAN, Reason.BLOCKED)))
     if run.branch is Branch.UNVERIFIED:
-        open_red = tuple(test for tests in run.red.values() for test in tests)
-        return cmd.VerifyBranch(run.tip, run.facts.base, open_red)
+        return cmd.VerifyBranch(run.tip, run.facts.base, *owed_and_waived(run))
     if run.branch is Branch.RED:
         return cmd.Record(ev.RunFinished(Outcome(Result.HALTED, Reason.BRANCH_RED)))
     return cmd.Record(ev.RunFinished(Outcome(Result.COMPLETED)))

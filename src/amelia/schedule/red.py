@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 
 from amelia.model.commands import Expected
 from amelia.model.plan import Task, TaskId, TaskType, Unit, UnitId
-from amelia.model.state import Landed, RunState
+from amelia.model.state import Landed, RunState, Skipped
 
 
 def implementers(units: Sequence[Unit]) -> dict[UnitId, frozenset[UnitId]]:
@@ -51,6 +51,19 @@ def closed_by(run: RunState, unit: UnitId) -> tuple[UnitId, ...]:
         if unit in run.implementers.get(author, ())
         and all(other == unit or isinstance(run.units[other], Landed) for other in run.implementers[author])
     )
+
+
+def owed_and_waived(run: RunState) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Returns the red tests that must be green at the end, and those that a person gave up.
+
+    Whoever skips a unit gives up the tests that it was to implement.
+    """
+    owed: list[str] = []
+    waived: list[str] = []
+    for author, tests in run.red.items():
+        is_given_up = any(isinstance(run.units[unit], Skipped) for unit in run.implementers[author])
+        (waived if is_given_up else owed).extend(tests)
+    return tuple(owed), tuple(waived)
 
 
 def _red_tasks(run: RunState, unit: Unit) -> tuple[TaskId, ...]:

@@ -87,14 +87,14 @@ def _after_answer(state: Reviewing | Evaluating, event: ev.UnitEvent) -> UnitSta
         case ev.ReviewFailed(), Reviewing():
             return _without_answer(state)
         case ev.AnswerDelayed(until=until), _:
-            return Resting(track=state.track, until=until, then=replace(state, is_busy=False))
+            return _resting(state, until)
         case ev.FindingsEvaluated(), Evaluating():
             return _after_evaluation(state, event)
         case _:
             return _after_decision(state, event)
 
 
-def _after_decision(state: UnitState, event: ev.UnitEvent) -> UnitState:
+def _after_decision(state: UnitState, event: ev.UnitEvent) -> UnitState:  # noqa: PLR0911 - a line per event
     """Handles what the policy or a person decided, and what broke."""
     match event, state:
         case ev.UnitStarted(_, lane, base), Waiting():
@@ -108,6 +108,9 @@ def _after_decision(state: UnitState, event: ev.UnitEvent) -> UnitState:
         case ev.UnitParked(_, reason, detail), Reviewing():
             again = replace(state, tries=0)
             return Parked(track=state.track, reason=reason, detail=detail, work=state.work, stage=again)
+        case ev.UnitParked(_, reason, detail), Resting(then=then):
+            rested = replace(then, track=replace(then.track, rests=0))
+            return Parked(track=rested.track, reason=reason, detail=detail, stage=rested)
         case ev.StepBroke(
             reason=reason, detail=detail
         ), Driving() | Verifying() | Reviewing() | Evaluating() | Landing() | Resting():
@@ -183,16 +186,22 @@ def _unparked(state: Parked) -> Waiting:
 def _after_turn(state: Driving, event: ev.AttemptEnded) -> UnitState:
     session = event.session if event.ending in _CONTINUABLE else None
     if event.ending is Ending.LIMITED:
-        again = replace(state, is_busy=False, is_again=True, session=None)
-        return Resting(track=state.track, until=event.until or "", then=again)
+        return _resting(replace(state, is_again=True, session=None), event.until or "")
+    track = replace(state.track, rests=0)
     if event.ending is not Ending.OK:
-        return _failing(state.track, event.work, session, cause=Cause.AGENT_FAILED, feedback=event.summary)
+        return _failing(track, event.work, session, cause=Cause.AGENT_FAILED, feedback=event.summary)
     if event.refused is not None:
         seen = f"{event.work.tree}:{event.refused}"
         return _failing(
-            state.track, event.work, session, cause=Cause.CHECKS_FAILED, feedback=event.refused, seen=seen
+            track, event.work, session, cause=Cause.CHECKS_FAILED, feedback=event.refused, seen=seen
         )
-    return Verifying(track=state.track, work=event.work, session=session)
+    return Verifying(track=track, work=event.work, session=session)
+
+
+def _resting(state: Driving | Reviewing | Evaluating, until: str) -> Resting:
+    """Waits for an agent's limit to pass, before the same stage goes on; how often in a row is counted."""
+    track = replace(state.track, rests=state.track.rests + 1)
+    return Resting(track=track, until=until, then=replace(state, track=track, is_busy=False))
 
 
 def _after_verification(state: Verifying, event: ev.AttemptVerified) -> UnitState:
@@ -245,7 +254,7 @@ def _after_review(state: Reviewing, event: ev.AttemptReviewed) -> UnitState:
         return _without_answer(state)
     findings = tuple(found for found in event.findings if found.id not in state.track.ruled)
     is_blocked = any(found.weight is Weight.BLOCKING for found in findings)
-    track = replace(state.track, findings=findings, reviewed=state.work.commit)
+    track = replace(state.track, findings=findings, reviewed=state.work.commit, rests=0)
     if (event.approved and not is_blocked) or not findings:
         return Landing(track=track, work=state.work, red=state.red)
     return Evaluating(
@@ -262,7 +271,7 @@ def _after_evaluation(state: Evaluating, event: ev.FindingsEvaluated) -> UnitSta
     ruled = {ruling.finding: ruling.disposition for ruling in event.rulings}
     out = tuple(found.id for found in state.track.findings if ruled.get(found.id) in _RULED_OUT)
     left = tuple(found for found in state.track.findings if found.id not in out)
-    track = replace(state.track, findings=left, ruled=(*state.track.ruled, *out))
+    track = replace(state.track, findings=left, ruled=(*state.track.ruled, *out), rests=0)
     if not left:
         return Landing(track=track, work=state.work, red=state.red)
     questions = tuple(found for found in left if ruled.get(found.id) is Disposition.CLARIFY)

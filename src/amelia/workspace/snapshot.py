@@ -8,17 +8,19 @@
 """
 
 from amelia.model.git import CommitId, HookRefused, NotTaken, Snapshot, Stamp
-from amelia.system.git_commands import commit_tree, set_ref, write_tree
+from amelia.system.git_commands import commit_tree, describe_ref, set_ref, update_ref, write_tree
 from amelia.system.git_places import Lane, Store
 from amelia.workspace.fill import unlock
 from amelia.workspace.hooks import before_commit, checked_message, has_hook
 from amelia.workspace.lanes import point_at
 from amelia.workspace.nested import stage
+from amelia.workspace.removal import real_directory
 from amelia.workspace.submodules import disarm, unsaved
 
 
 def snapshot(lane: Lane, *, base: CommitId, message: str, stamp: Stamp, ref: str) -> Snapshot | NotTaken:
     """Commits the files of a lane on top of the base, keeps the commit under a ref, and runs the hooks."""
+    real_directory(lane.directory)
     point_at(lane, base)
     unlock(lane.index)
     disarm(lane)
@@ -46,7 +48,12 @@ def snapshot(lane: Lane, *, base: CommitId, message: str, stamp: Stamp, ref: str
 
 
 def keep(store: Store, ref: str, commit: CommitId) -> None:
-    """Makes a ref of the store name a commit, so that it is never lost."""
+    """Makes a ref of the store name a commit; what it named before stays under a name of its own."""
+    if update_ref(store.repository, ref, commit, expected=None):
+        return
+    before = describe_ref(store.repository, ref, "objectname")
+    if before is not None and before[0] != commit:
+        set_ref(store.repository, f"{ref}-{before[0][:12]}", CommitId(before[0]))
     set_ref(store.repository, ref, commit)
 
 

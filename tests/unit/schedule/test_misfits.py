@@ -56,7 +56,7 @@ STAGES: dict[str, tuple[Callable[[], Story], str]] = {
         "delayed, evaluated, broke",
     ),
     "landing": (lambda: plain().accepts("a"), "refused, landed, broke"),
-    "resting": (lambda: plain().drives("a", Ending.LIMITED, until=LATER), "rested, broke"),
+    "resting": (lambda: plain().drives("a", Ending.LIMITED, until=LATER), "rested, parked, broke"),
     "parked": (lambda: plain().drives("a", Ending.FAILED), "reset, skipped, fixed"),
     "landed": (lambda: plain().finishes("a"), "branch"),
     "skipped": (lambda: plain().breaks("a", ev.Step.DRIVE).hears(EVENTS["skipped"]), "branch"),

@@ -163,7 +163,7 @@ def assert_replays(seen: list[Seen], *, every: int) -> None:
 
 def policy_for(on_failure: OnFailure, *, workers: int = 1, attempts: int = 2) -> Policy:
     mode = Mode.TASKS if on_failure is OnFailure.HALT else Mode.LIFECYCLE
-    return replace(POLICIES[mode], parallel_workers=workers, attempts=attempts)
+    return replace(POLICIES[mode], parallel_workers=workers, attempts=attempts, rests=1)
 
 
 def worlds_of(size: int, answers: Answers, *, attempts: int = 2, crashes: bool = True) -> Iterator[World]:

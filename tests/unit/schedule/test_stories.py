@@ -226,13 +226,41 @@ def test_the_same_refusal_of_a_hook_again_is_no_progress() -> None:
 
 def test_waiting_for_a_limit_costs_no_attempt_and_goes_on_in_a_fresh_session() -> None:
     story = in_mode(Mode.PHASED)
-    for _ in range(7):
+    for times in range(1, 8):
         story.drives("a", Ending.LIMITED, until=LATER)
-        assert story.last == cmd.Rest(cmd.Place(A, 1, 1, BASE), LATER)
+        assert story.last == cmd.Rest(cmd.Place(A, 1, 1, BASE), LATER, times)
         story.hears(ev.RestEnded(A))
     turn = story.turns("a")[-1]
     assert (turn.at.attempt, turn.session, turn.is_again, turn.start) == (1, None, True, BASE)
     assert isinstance(story.drives("a")["a"], Verifying)
+
+
+def test_a_limit_that_never_passes_is_not_waited_out_for_ever() -> None:
+    policy = replace(POLICIES[Mode.TASKS], rests=2)
+    story = Story(facts(unit("a"), policy=policy))
+    for _ in range(2):
+        story.drives("a", Ending.LIMITED, until=LATER).hears(ev.RestEnded(A))
+    story.drives("a", Ending.LIMITED, until=LATER)
+    assert story.run.outcome == Outcome(Result.HALTED, Reason.AGENT_LIMITED)
+    story.hears(ev.UnitReset(A)).drives("a", Ending.LIMITED, until=LATER)
+    assert isinstance(story["a"], Resting)
+
+
+def test_limits_count_only_in_a_row() -> None:
+    story = Story(facts(unit("a"), policy=replace(POLICIES[Mode.TASKS], rests=1)))
+    for _ in range(3):
+        story.drives("a", Ending.LIMITED, until=LATER).hears(ev.RestEnded(A)).drives("a", Ending.FAILED)
+    assert story.run.outcome is None
+
+
+def test_a_person_who_acts_on_one_of_two_parked_units_lets_the_run_go_on() -> None:
+    policy = with_policy(POLICIES[Mode.TASKS], workers=2, attempts=1)
+    story = Story(facts(unit("a"), unit("b"), unit("c"), policy=policy))
+    story.drives("a", Ending.FAILED).drives("b", Ending.FAILED)
+    assert story.run.outcome == Outcome(Result.HALTED, Reason.AGENT_LIMIT)
+    story.hears(ev.UnitReset(A)).finishes("a").finishes("c")
+    assert isinstance(story["b"], Parked)
+    assert story.run.outcome == Outcome(Result.HALTED, Reason.AGENT_LIMIT)
 
 
 def test_a_limit_of_unknown_length_is_rested_too() -> None:

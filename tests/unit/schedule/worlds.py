@@ -354,7 +354,8 @@ def assert_lawful(before: RunState, event: ev.Event, after: RunState) -> None:
             assert before.wish is None, "nothing starts in a run that is to stop"
             assert not is_over(before)
             halts = before.facts.policy.on_failure is OnFailure.HALT
-            assert not (halts and any(isinstance(s, Parked) for s in before.units.values())), "halted"
+            is_parked = any(isinstance(s, Parked) for s in before.units.values())
+            assert not (halts and before.is_halted and is_parked), "halted"
             if isinstance(event, ev.UnitStarted):
                 assert_ready(before, event)
         case ev.UnitLanded(name, _, commit):

@@ -15,6 +15,7 @@ from amelia.model.state import RunState
 from amelia.record.journal import JournalBusyError, is_driven, read_journal
 from amelia.record.runs import RunDirectory
 from amelia.run.loop import Watcher
+from amelia.schedule.decide import is_over
 from amelia.schedule.machine import evolve, fold
 from amelia.show.run.watchers import watching
 
@@ -26,24 +27,32 @@ def drive(directory: RunDirectory, *, as_json: bool) -> int:
     """Drives a run as far as it goes, or follows whoever does, and returns the exit code."""
     with watching(sys.stdout, as_json=as_json, environment=os.environ) as watcher:
         try:
-            driven = anyio.run(drive_run, directory, watcher)
-        except JournalBusyError:
-            click.echo(f"run {directory.run} is driven by another process; following it", err=True)
-            try:
-                driven = Driven(_follow(directory, watcher), None)
-            except KeyboardInterrupt:
-                click.echo(f"run {directory.run} goes on without you", err=True)
-                return _INTERRUPTED + signal.SIGINT
+            driven = _drive_or_follow(directory, watcher)
+        except KeyboardInterrupt:
+            click.echo(f"run {directory.run} goes on without you", err=True)
+            return _INTERRUPTED + signal.SIGINT
     if driven.stopped_by is not None:
         click.echo(f"stopped; go on with: amelia resume {directory.run}", err=True)
         return _INTERRUPTED + driven.stopped_by
     return exit_code(driven.run.outcome)
 
 
+def _drive_or_follow(directory: RunDirectory, watcher: Watcher) -> Driven:
+    """Drives the run; while another process does, follows it, and takes over if that one is killed."""
+    while True:
+        try:
+            return anyio.run(drive_run, directory, watcher)
+        except JournalBusyError:
+            click.echo(f"run {directory.run} is driven by another process; following it", err=True)
+        run = _follow(directory, watcher)
+        if is_over(run):
+            return Driven(run, None)
+
+
 def exit_code(outcome: Outcome | None) -> int:
-    """Returns the exit code of an outcome; a run that merely pauses has done what was asked of it."""
+    """Returns the exit code of an outcome; a run without one is not done."""
     if outcome is None:
-        return 0
+        return 1
     match outcome.result:
         case Result.COMPLETED:
             return 0
