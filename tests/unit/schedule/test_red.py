@@ -110,6 +110,16 @@ def test_tests_of_several_authors_are_kept_apart() -> None:
     assert story.run.red == {"u": ("shared", "two")}
 
 
+def test_a_test_that_two_authors_wrote_is_named_once() -> None:
+    units = (unit("t", kind=TEST), unit("u", kind=TEST), unit("d", kind=DOCS), unit("i", "t", "u", kind=IMPL))
+    story = Story(facts(*units))
+    for author, red in (("t", ("shared", "one")), ("u", ("shared", "two"))):
+        story.drives(author).verifies(author, red=red).approves(author).lands(author)
+    story.finishes("d").drives("i")
+    assert expectations(story, "d") == [Expected(may_be_red=("shared", "one", "two"))] * 2
+    assert expectations(story, "i") == [Expected(must_be_green=("shared", "one", "two"))]
+
+
 def test_a_unit_that_wrote_no_red_tests_leaves_none() -> None:
     story = Story(facts(unit("t", kind=TEST), unit("i", "t", kind=IMPL))).finishes("t")
     assert story.run.red == {}
