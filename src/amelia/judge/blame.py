@@ -2,7 +2,8 @@
 
 Pure. The rules:
 
-- A test that failed before the unit, or waits for another unit's implementation, is nobody's fault here.
+- A test that failed before the unit, waits for another unit's implementation, or was given up with it, is
+  nobody's fault here.
 - A test that passed before and fails now is a regression, whatever the types of the unit.
 - Any other failure is the unit's own, unless the unit writes tests for something to come: then it is red by
   design. A file whose tests the unit changed may turn red as well: they asked for less before.
@@ -108,7 +109,7 @@ def _failure(case: Case, result: TestResult) -> Problem | Note | Red:
         # Where only the run as a whole is seen, one red test unit after another cannot be told apart.
         if name == THE_COMMAND and case.is_red_by_design(result):
             return Red(name)
-        return Note(NoteCode.OPEN_RED, f"{name} fails and waits for another unit.", result.file)
+        return Note(NoteCode.OPEN_RED, f"{name} fails, and is not for this work to make pass.", result.file)
     if case.failed_before(result):
         return Note(NoteCode.ALREADY_RED, f"{name} failed before this unit already.", result.file)
     if case.is_red_by_design(result):

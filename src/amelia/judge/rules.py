@@ -13,6 +13,7 @@ from typing import TypeVar
 from amelia.judge.blame import Case, Red, findings
 from amelia.judge.globs import covers
 from amelia.judge.outcomes import Outcomes, has_single_tests, observed, outcomes
+from amelia.judge.recipe import changed_recipes
 from amelia.judge.scope import protected_paths, undeclared, unknown_submodules
 from amelia.judge.weaken import is_test_code, weakenings
 from amelia.model.evidence import (
@@ -26,6 +27,7 @@ from amelia.model.evidence import (
     ProblemCode,
     Receipt,
     RunnerKind,
+    TestCommand,
     Verdict,
     VerifySettings,
 )
@@ -59,18 +61,20 @@ def judge(
     demands: Demands,
     delta: Delta,
     settings: VerifySettings,
+    command: TestCommand | None,
     baseline: Receipt | None,
     result: Receipt | None,
     again: Receipt | None = None,
 ) -> Verdict:
     """Judges a unit by its changes, and by the tests on the trees before and after it.
 
-    `again` is a second run on the unit's own tree, made because the first was held against the unit.
+    `command` is what the tests are run with; `again` is a second run on the unit's own tree, made because the
+    first was held against the unit.
     """
     before = outcomes(baseline)
     found: list[_Finding] = [
         *_of_files(demands, delta, settings),
-        *_of_weakened_tests(demands, delta, before),
+        *_of_weakened_tests(demands, delta, before=before, command=command),
         *_of_receipts(demands, baseline, result),
     ]
     if TaskType.TEST in demands.types and not _has_new_tests(delta, before, outcomes(result)):
@@ -82,10 +86,19 @@ def judge(
 
 
 def judge_branch(
-    *, base: Receipt | None, result: Receipt | None, open_red: tuple[str, ...], again: Receipt | None = None
+    *,
+    base: Receipt | None,
+    result: Receipt | None,
+    open_red: tuple[str, ...],
+    waived: tuple[str, ...] = (),
+    again: Receipt | None = None,
 ) -> Verdict:
-    """Judges the whole branch: no test waits any longer, and none fails that did not at the run's base."""
-    demands = Demands(types=(), required_green=open_red)
+    """Judges the whole branch: no test waits any longer, and none fails that did not at the run's base.
+
+    `waived` are tests that a person gave up by skipping what would have made them pass.
+    """
+    required = tuple(name for name in open_red if name not in waived)
+    demands = Demands(types=(), required_green=required, open_red=waived)
     found: list[_Finding] = [*_of_receipts(demands, base, result)]
     return _verdict(demands, found, changed=frozenset(), receipts=(base, result, again))
 
@@ -102,15 +115,18 @@ def _of_files(demands: Demands, delta: Delta, settings: VerifySettings) -> Itera
     yield from unknown_submodules(delta.changes)
 
 
-def _of_weakened_tests(demands: Demands, delta: Delta, before: Outcomes) -> Iterator[Problem | Note]:
+def _of_weakened_tests(
+    demands: Demands, delta: Delta, *, before: Outcomes, command: TestCommand | None
+) -> Iterator[Problem | Note]:
     owed = (before.get(name) for name in demands.required_green)
     guarded = {one.file for one in owed if one is not None and one.file is not None}
     may_edit = TaskType.TEST in demands.types or all(kind is None for kind in demands.types)
-    for found in weakenings(delta, guarded):
+    for found in (*weakenings(delta, guarded), *changed_recipes(command, delta, demands.declared)):
         if may_edit:
             yield Note(NoteCode.WEAKENED_TESTS, found.message, found.file)
         else:
-            yield Problem(ProblemCode.WEAKENED_TESTS, found.message, found.file)
+            text = f"{found.message} {found.advice}".rstrip()
+            yield Problem(ProblemCode.WEAKENED_TESTS, text, found.file)
 
 
 def _of_receipts(

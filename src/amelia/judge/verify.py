@@ -49,7 +49,7 @@ class Verifier:
         lock_of: Callable[[Path], Path | None] = lambda worktree: None,  # noqa: ARG005 - none by default
     ) -> None:
         self._lock_of = lock_of
-        self._command = command
+        self.command = command
         self._settings = settings
         self._home = home
         self._environment = Environment(
@@ -58,23 +58,28 @@ class Verifier:
 
     async def check(self, tree: str, checkout: Checkout) -> None:
         """Raises if the tests of a tree cannot be run at all, before anything depends on them."""
-        if self._command is None:
+        if self.command is None:
             return
-        ready = await self._environment.prepare(self._command, await checkout(tree))
+        ready = await self._environment.prepare(self.command, await checkout(tree))
         if isinstance(ready, Problem):
             raise ConfigError(ready.message, hint="Set `command` and `setup` of the verification.")
 
     async def receipt(self, tree: str, checkout: Checkout, *, run: int = 1) -> Receipt | None:
         """Returns what the tests say of a tree, also from an earlier time; None without a command."""
-        if self._command is None:
+        if self.command is None:
             return None
-        receipts = Receipts(self._home / "receipts", self._command, self._settings.setup)
+        receipts = self._receipts(self.command)
         known = receipts.load(tree, run=run)
         if known is not None:
             return known
-        seen = await self._run(self._command, tree, await checkout(tree))
+        seen = await self._run(self.command, tree, await checkout(tree))
         receipts.save(seen, run=run)
         return seen
+
+    def forget(self, tree: str) -> None:
+        """Forgets what was seen of a tree, so that it is tested anew."""
+        if self.command is not None:
+            self._receipts(self.command).forget(tree)
 
     async def verify(
         self, delta: Delta, demands: Demands, checkout: Checkout
@@ -88,6 +93,7 @@ class Verifier:
                 demands=demands,
                 delta=delta,
                 settings=self._settings,
+                command=self.command,
                 baseline=baseline,
                 result=result,
                 again=again,
@@ -96,14 +102,20 @@ class Verifier:
         return await self._twice(judged, delta.tree, checkout), result
 
     async def verify_branch(
-        self, base: str, tree: str, *, open_red: tuple[str, ...], checkout: Checkout
+        self,
+        base: str,
+        tree: str,
+        *,
+        open_red: tuple[str, ...],
+        checkout: Checkout,
+        waived: tuple[str, ...] = (),
     ) -> tuple[Verdict, Receipt | None]:
-        """Judges the whole branch against what the run started from."""
+        """Judges the whole branch against what the run started from, without the tests that are waived."""
         before = await self.receipt(base, checkout)
         result = await self.receipt(tree, checkout)
 
         def judged(again: Receipt | None) -> Verdict:
-            return judge_branch(base=before, result=result, open_red=open_red, again=again)
+            return judge_branch(base=before, result=result, open_red=open_red, waived=waived, again=again)
 
         return await self._twice(judged, tree, checkout), result
 
@@ -115,6 +127,9 @@ class Verifier:
         if not any(problem.code in MAY_BE_CHANCE for problem in verdict.problems):
             return verdict
         return judged(await self.receipt(tree, checkout, run=2))
+
+    def _receipts(self, command: TestCommand) -> Receipts:
+        return Receipts(self._home / "receipts", command, self._settings.setup)
 
     async def _run(self, command: TestCommand, tree: str, worktree: Path) -> Receipt:
         ready = await self._environment.prepare(command, worktree)

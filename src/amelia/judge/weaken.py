@@ -66,10 +66,11 @@ _LONGEST_LINE = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Weakening:
-    """One way in which tests demand less than before."""
+    """One way in which tests demand less than before, and what whoever may not do that can do instead."""
 
     message: str
     file: str
+    advice: str = ""
 
 
 def is_test_code(path: str) -> bool:
@@ -77,6 +78,11 @@ def is_test_code(path: str) -> bool:
     name = path.rpartition("/")[2]
     suffix = name.rpartition(".")[2].lower()
     return name == "conftest.py" or (is_test(path) and (suffix in _LANGUAGES or suffix in _OTHER_CODE))
+
+
+def is_counted(path: str) -> bool:
+    """Says whether a path is test code whose tests and assertions can be counted."""
+    return is_test_code(path) and path.rpartition(".")[2].lower() in _LANGUAGES
 
 
 def weakenings(delta: Delta, guarded: Collection[str]) -> Iterator[Weakening]:

@@ -111,7 +111,7 @@ class ProblemCode(StrEnum):
     DISABLED_TEST = "disabled_test"
     """A test that passed before the unit is skipped now."""
     WEAKENED_TESTS = "weakened_tests"
-    """A unit that has no business with tests made them demand less."""
+    """A unit that has no business with tests made them demand less, or changed how they are run."""
     NO_BASELINE = "no_baseline"
     """The tests could not be run on what the unit started from, and the unit has to keep them the same."""
     TIMED_OUT = "timed_out"
@@ -135,6 +135,8 @@ class NoteCode(StrEnum):
 
     NOTHING_EXECUTED = "nothing_executed"
     """No tests ran; only files were looked at."""
+    DECIDED_BY_PERSON = "decided_by_person"
+    """Something that would be held against an agent, done by a person's own hand."""
     NO_TESTS = "no_tests"
     """The command found no tests, and none were asked for."""
     NO_BASELINE = "no_baseline"
@@ -144,7 +146,7 @@ class NoteCode(StrEnum):
     ALREADY_RED = "already_red"
     """A test failed before the unit and still does."""
     OPEN_RED = "open_red"
-    """A test fails that waits for another unit's implementation."""
+    """A test fails that waits for another unit's implementation, or was given up with it."""
     FLAKY = "flaky"
     """A test failed and passed on the same tree."""
     VANISHED_TEST = "vanished_test"
@@ -152,7 +154,7 @@ class NoteCode(StrEnum):
     DISABLED_TEST = "disabled_test"
     """A test that passed before is skipped now, by a unit that may edit tests."""
     WEAKENED_TESTS = "weakened_tests"
-    """Tests demand less than before, by a unit that may edit them."""
+    """Tests demand less than before, or are run in another way, by a unit that may edit them."""
     OUT_OF_SCOPE = "out_of_scope"
     """A changed file is declared by no task of the unit."""
 
@@ -229,8 +231,8 @@ class Change:
 class Delta:
     """What a unit did to the tree, as git tells it.
 
-    `files` are all paths of the new tree; `before` and `after` the texts of changed test files, where a file
-    that is not in the one or the other tree is missing.
+    `files` are all paths of the new tree; `before` and `after` the texts of changed test files, and of files
+    that say how tests run; a file that is not in the one or the other tree is missing there.
     """
 
     base: str
@@ -246,7 +248,7 @@ class Demands:
     """What a unit has to show, by the types of its tasks and their place in the plan.
 
     `must_be_red`: tests of the unit are implemented by a later one; `green_files` are test files that are not
-    among those. `required_green` are the tests the unit must make pass, `open_red` those of others.
+    among those. `required_green` are the tests the unit must make pass, `open_red` those that are not.
     `required_files` must exist; `declared` is the scope, and empty if the tasks declare nothing.
     """
 

@@ -230,6 +230,7 @@ def of_owed_tests(change: Change, *types: TaskType | None) -> list[ProblemCode |
         demands=Demands(types=types, required_green=(name,)),
         delta=Delta(base="b", tree="t", changes=(change,)),
         settings=VerifySettings(),
+        command=None,
         baseline=receipt(TestStatus.FAILED),
         result=receipt(TestStatus.PASSED),
     )

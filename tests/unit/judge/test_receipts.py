@@ -61,6 +61,18 @@ def test_a_receipt_of_another_tree_is_not_believed(tmp_path: Path) -> None:
     assert receipts.load(RECEIPT.tree) is None
 
 
+def test_a_tree_that_is_forgotten_has_no_receipts_and_others_keep_theirs(tmp_path: Path) -> None:
+    receipts = Receipts(tmp_path, COMMAND)
+    other = replace(RECEIPT, tree="other")
+    for receipt in (RECEIPT, other):
+        for run in (1, 2):
+            receipts.save(receipt, run=run)
+    receipts.forget(RECEIPT.tree)
+    receipts.forget("never seen")
+    assert [receipts.load(RECEIPT.tree, run=run) for run in (1, 2)] == [None, None]
+    assert [receipts.load("other", run=run) for run in (1, 2)] == [other, other]
+
+
 def test_a_run_that_proves_nothing_is_not_kept(tmp_path: Path) -> None:
     receipts = Receipts(tmp_path, COMMAND)
     receipts.save(replace(RECEIPT, fault=Problem(ProblemCode.TIMED_OUT, "slow")))

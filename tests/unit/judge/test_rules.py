@@ -83,6 +83,7 @@ def verdict(
         demands=demands,
         delta=delta,
         settings=settings or VerifySettings(),
+        command=None,
         baseline=before,
         result=now,
         again=again,
@@ -464,3 +465,24 @@ def test_the_branch_is_good_when_nothing_waits_and_nothing_new_fails() -> None:
     lost = judge_branch(base=ran(a=".", b="."), result=ran(b="s", c="."), open_red=())
     assert lost.passed
     assert noted(lost) == [NoteCode.VANISHED_TEST, NoteCode.DISABLED_TEST]
+
+
+def test_tests_that_a_person_gave_up_are_neither_required_nor_blamed_but_noted() -> None:
+    before, now = ran(b="."), ran(a="F", b=".", c="F")
+    waived = judge_branch(base=before, result=now, open_red=(A,), waived=(A, "tests/test_app.py::c"))
+    assert waived.passed
+    assert noted(waived) == [NoteCode.OPEN_RED, NoteCode.OPEN_RED]
+    assert codes(judge_branch(base=before, result=now, open_red=(A,), waived=("x",))) == [
+        ProblemCode.FAILING_TESTS,
+        ProblemCode.STILL_RED,
+    ]
+    assert judge_branch(base=before, result=before, open_red=(A,), waived=(A,)).passed
+    assert judge_branch(base=None, result=None, open_red=(A,), waived=(A,)).passed
+
+
+def test_a_module_that_a_person_gave_up_covers_its_tests_and_no_others() -> None:
+    module = "tests/test_new.py"
+    now = receipt(one(f"{module}::x", "F"), one(A, "F"))
+    found = judge_branch(base=ran(a="."), result=now, open_red=(), waived=(module,))
+    assert codes(found) == [ProblemCode.REGRESSION]
+    assert noted(found) == [NoteCode.OPEN_RED]
