@@ -310,7 +310,7 @@ def test_a_mode_and_a_base_can_be_chosen(stage: Stage) -> None:
     assert "later" not in stage.files()
 
 
-def test_a_plan_from_standard_input_is_run_once_more_only_when_told_to(stage: Stage) -> None:
+def test_a_plan_that_is_being_run_is_started_once_more_only_when_told_to(stage: Stage) -> None:
     plan = tasks("One")
     turn = {"role": "developer", "do": [FAILS], "report": OK}
     assert stage.run(plan, turn, APPROVED).code == 1
