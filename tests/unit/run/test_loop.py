@@ -31,9 +31,13 @@ class Watcher:
     """Remembers what it was shown."""
 
     def __init__(self) -> None:
+        self.past: list[Recorded] = []
         self.seen: list[Recorded] = []
         self.runs: list[RunState] = []
         self.ticks = 0
+
+    def begin(self, past: Sequence[Recorded]) -> None:
+        self.past += past
 
     def show(self, recorded: Sequence[Recorded], run: RunState) -> None:
         self.seen += recorded
@@ -275,13 +279,14 @@ async def test_a_broken_step_is_made_again_when_the_run_is_resumed() -> None:
     assert later[:4] == ["RunResumed", "UnitStarted", "StepStarted", "AttemptReviewed"]
 
 
-async def test_a_run_that_is_resumed_shows_only_what_is_new() -> None:
+async def test_a_watcher_of_a_resumed_run_is_told_what_was_and_shown_what_is_new() -> None:
     journal = begun()
     await drive(journal, {"1/drive": raising(GitError("git is gone"))})
-    before = len(events_of(journal))
+    before = journal.read()
     watcher = Watcher()
     await drive(journal, watcher=watcher)
-    assert watcher.seen[0].seq == before + 1
+    assert watcher.past == before
+    assert watcher.seen == journal.read()[len(before) :]
     assert isinstance(watcher.seen[0].event, ev.RunResumed)
 
 

@@ -62,6 +62,13 @@ def test_only_what_waits_for_a_person_can_be_tried_again(name: str, standing: st
         assert refusal(halted().run, wanted) == f"{name} does not wait for a person: it is {standing}"
 
 
+def test_what_was_skipped_can_be_given_the_consent_that_it_lacked() -> None:
+    story = chain(2).tell(ev.UnitSkipped(UnitId("1"), satisfies=False))
+    wanted = ev.UnitSkipped(UnitId("1"), satisfies=True)
+    assert fits(story.run, wanted)
+    assert not fits(story.tell(wanted).run, wanted)
+
+
 def test_what_has_not_started_can_be_skipped() -> None:
     assert fits(halted().run, ev.UnitSkipped(UnitId(WAITING), satisfies=True))
 
