@@ -7,6 +7,7 @@ from typing import Any
 
 from amelia.model import events as ev
 from amelia.model.agents import Ending
+from amelia.model.evidence import RunnerKind, TestCommand
 from amelia.model.findings import Finding, Ruling, finding_id
 from amelia.model.git import CommitId, TreeId
 from amelia.model.journal import Recorded
@@ -69,7 +70,7 @@ def started(
         milestones=milestones,
         footprints={unit.id: (f"{unit.id}.py",) for unit in units},
         drivers={"developer": "script"},
-        test_command=None,
+        test_command=TestCommand(RunnerKind.PYTEST, ("python", "-m", "pytest")),
         repository="/repository",
     )
     return replace(facts, **changes)

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from amelia.app.workshops import keep_work, open_store, open_workshop
 from amelia.model import events as ev
-from amelia.model.errors import AmeliaError, JournalError
+from amelia.model.errors import AmeliaError, InternalError, JournalError
 from amelia.model.git import CommitId
 from amelia.model.journal import Recorded
 from amelia.model.plan import UnitId
 from amelia.model.state import RunState
 from amelia.record.journal import is_driven, read_journal
-from amelia.record.runs import RunDirectory, all_runs, started
+from amelia.record.runs import RunDirectory, all_runs
 from amelia.schedule.machine import fold
 from amelia.system.git_commands import diff_text
 from amelia.workspace.removal import remove
@@ -37,27 +37,27 @@ class Known:
     is_driven: bool
 
 
-def known_runs(home: Path, repository: Path | None) -> list[Known]:
-    """Returns the runs of a repository, or of all, newest first."""
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A run whose journal cannot be read, and why."""
+
+    directory: RunDirectory
+    problem: str
+
+
+def known_runs(home: Path) -> tuple[list[Known], list[Unreadable]]:
+    """Returns all runs, newest first, and those that cannot be read."""
     found: list[Known] = []
-    for directory in all_runs(home):
-        first = started(directory)
-        if first is None or (repository is not None and first[1].repository != str(repository)):
-            continue
-        run = fold(recorded.event for recorded in read_journal(directory.journal))
-        found.append(Known(directory, first[0], run, is_driven(directory.journal)))
-    return sorted(found, key=lambda known: known.at, reverse=True)
-
-
-def unreadable_runs(home: Path) -> list[tuple[RunDirectory, str]]:
-    """Returns the runs whose journals cannot be read, and why."""
-    found: list[tuple[RunDirectory, str]] = []
+    lost: list[Unreadable] = []
     for directory in all_runs(home):
         try:
-            read_journal(directory.journal, at_most=1)
-        except JournalError as problem:
-            found.append((directory, str(problem)))
-    return found
+            past = read_journal(directory.journal)
+            run = fold(recorded.event for recorded in past)
+        except (JournalError, InternalError) as problem:
+            lost.append(Unreadable(directory, str(problem)))
+        else:
+            found.append(Known(directory, past[0].at, run, is_driven(directory.journal)))
+    return sorted(found, key=lambda known: known.at, reverse=True), lost
 
 
 def attempt_diff(directory: RunDirectory, unit: UnitId, attempt: int | None) -> bytes:
@@ -96,16 +96,20 @@ def _attempts(past: list[Recorded], unit: UnitId) -> dict[int, tuple[CommitId, C
     return found
 
 
-def collect(home: Path) -> Iterator[tuple[RunDirectory, int]]:
-    """Removes stores and worktrees of finished runs, and yields each with the bytes that became free.
+def collect(home: Path) -> Iterator[tuple[RunDirectory, int | str]]:
+    """Removes stores and worktrees of finished runs; yields each with the bytes that became free, or why not.
 
     What attempts left is put into the user's repository first; journals, plans and transcripts stay.
     """
-    for known in known_runs(home, None):
+    for known in known_runs(home)[0]:
         is_final = known.run.outcome is not None and known.run.outcome.is_final
         if not is_final or known.is_driven or not known.directory.store.exists():
             continue
-        keep_work(open_workshop(known.directory, known.run.facts), is_final=True)
+        try:
+            keep_work(open_workshop(known.directory, known.run.facts), is_final=True)
+        except AmeliaError as problem:
+            yield known.directory, str(problem)
+            continue
         places = (known.directory.lanes, known.directory.store, known.directory.checks)
         size = sum(_size(place) for place in places)
         for place in places:

@@ -22,7 +22,7 @@ from amelia.run.workshop import Workshop
 from amelia.schedule.machine import fold
 from amelia.system.git_places import Lane, Purpose
 from amelia.system.process import spawn_detached
-from amelia.workspace.unkept import Unkept, unkept_in
+from amelia.workspace.unkept import Unkept, mark, unkept_in
 
 _FIRST_FIX_LANE = 1000
 _PATIENCE = 2.0
@@ -98,4 +98,5 @@ def open_repair(directory: RunDirectory, unit: UnitId) -> Repair:
 def finish_repair(repair: Repair) -> UnitFixed:
     """Keeps what the person did, and returns the wish to have it verified and landed."""
     kept = repair.shop.keep(repair.at, repair.lane, repair.ref)
+    mark(repair.lane, Unkept(repair.at.base, repair.ref))  # the person may go on there
     return UnitFixed(repair.at.unit, Work(kept.commit, kept.tree))

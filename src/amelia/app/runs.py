@@ -105,13 +105,17 @@ async def drive_run(directory: RunDirectory, watcher: Watcher) -> Driven:
         facts = past[0].event
         assert isinstance(facts, RunStarted)
         shop = open_workshop(directory, facts)
-        run = fold(recorded.event for recorded in past)
-        driven = Driven(run, None)
-        if not _is_final(run):
+        driven = Driven(fold(recorded.event for recorded in past), None)
+        while not _is_final(driven.run):
             await recover(shop)
             coordinator = Coordinator(journal, WorkshopSteps(shop), watcher)
             driven = Driven(await coordinator.drive(), coordinator.stopped_by)
-        await to_thread.run_sync(lambda: keep_work(shop, is_final=_is_final(driven.run)))
+            # Whoever leaves a wish while the work is put away relies on us to see it.
+            await to_thread.run_sync(lambda: keep_work(shop, is_final=False))
+            if driven.run.is_paused or driven.stopped_by or not journal.requests():
+                break
+        if _is_final(driven.run):
+            await to_thread.run_sync(lambda: keep_work(shop, is_final=True))
         return driven
 
 

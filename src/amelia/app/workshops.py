@@ -8,12 +8,12 @@ from pathlib import Path
 import anyio
 
 from amelia.config.places import active_environment
-from amelia.drive.script import ScriptDriver, check_script
+from amelia.drive.script import ScriptDriver
 from amelia.drive.session import Sessions
 from amelia.judge.detect import find_command, planned_commands
 from amelia.judge.verify import Verifier
 from amelia.land.publish import publish_attempts
-from amelia.model.agents import Driver, Role
+from amelia.model.agents import Driver, Role, TurnEnded, TurnSpec
 from amelia.model.errors import ConfigError
 from amelia.model.events import RunStarted
 from amelia.model.evidence import TestCommand, VerifySettings
@@ -36,16 +36,31 @@ def open_store(directory: RunDirectory, facts: RunStarted) -> Store:
 
 def open_workshop(directory: RunDirectory, facts: RunStarted) -> Workshop:
     """Returns everything the steps of a run work with."""
-    drivers = {Role(role): make_driver(name, facts.script) for role, name in facts.drivers.items()}
     return Workshop(
         facts=facts,
         directory=directory,
         store=open_store(directory, facts),
-        agents=Sessions(drivers),
+        agents=_Agents(facts),
         verifier=make_verifier(directory, facts.test_command, facts.verify),
         clocks=facts.clocks,
         now=lambda: datetime.now(UTC),
     )
+
+
+class _Agents:
+    """The agents of a run, looked for when the first takes a turn: a run can be ended without them."""
+
+    def __init__(self, facts: RunStarted) -> None:
+        self._facts = facts
+        self._sessions: Sessions | None = None
+
+    async def take_turn(self, spec: TurnSpec) -> TurnEnded:
+        """Carries out one whole turn."""
+        if self._sessions is None:
+            named = self._facts.drivers.items()
+            drivers = {Role(role): make_driver(name, self._facts.script) for role, name in named}
+            self._sessions = Sessions(drivers)
+        return await self._sessions.take_turn(spec)
 
 
 def make_verifier(directory: RunDirectory, command: TestCommand | None, settings: VerifySettings) -> Verifier:
@@ -63,7 +78,7 @@ def keep_work(shop: Workshop, *, is_final: bool) -> None:
     """Puts what attempts left into the user's repository; of a run that is over, also what was cut off."""
     store = shop.store
     if not store.git_dir.exists():
-        return
+        return  # it was cleared away, and all of it put there before
     for lane in lanes_of(store) if is_final else ():
         shop.keep_leftover(lane)
     publish_attempts(store, list_refs(store.repository, f"refs/amelia/{ref_component(store.run)}/"))
@@ -75,8 +90,9 @@ def make_driver(name: str, script: str | None) -> Driver:
         raise ConfigError(f"there is no driver {name!r}", hint=f"known drivers: {', '.join(_DRIVERS)}")
     if script is None:
         raise ConfigError("the script driver has no script", hint="give one: --script FILE.toml")
-    check_script(Path(script))
-    return ScriptDriver(Path(script))
+    driver = ScriptDriver(Path(script))
+    driver.probe()
+    return driver
 
 
 def find_tests(

@@ -52,6 +52,7 @@ class VerifyWork:
     at: Place
     work: Work
     expected: Expected
+    by_person: bool = False
     step = Step.VERIFY
 
 
@@ -63,6 +64,7 @@ class ReviewWork:
     work: Work
     reviewed: CommitId | None
     open_findings: tuple[Finding, ...]
+    notes: tuple[str, ...] = ()
     step = Step.REVIEW
 
 
@@ -84,6 +86,7 @@ class LandWork:
     work: Work
     tip: CommitId
     expected: Expected
+    by_person: bool = False
     step = Step.LAND
 
 
@@ -93,7 +96,7 @@ class Rest:
 
     at: Place
     until: str
-    rests: int
+    rests: int = 1
     step = Step.REST
 
 

@@ -272,9 +272,10 @@ class StepBroke:
 
 @dataclass(frozen=True, slots=True)
 class UnitReset:
-    """A person lets a parked unit try again, with all its attempts."""
+    """A person lets a parked unit try again, with all its attempts, and may have something to say to it."""
 
     unit: UnitId
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ class Reason(StrEnum):
     REVIEW_LIMIT = "review_limit"
     VERIFY_LIMIT = "verify_limit"
     AGENT_LIMIT = "agent_limit"
-    AGENT_LIMITED = "agent_limited"
+    USAGE_LIMIT = "usage_limit"
     NO_CHANGES = "no_changes"
     NO_PROGRESS = "no_progress"
     REVIEW_UNAVAILABLE = "review_unavailable"
@@ -47,7 +47,7 @@ _MEANINGS = {
     Reason.REVIEW_LIMIT: "the reviewer still asked for changes after the last attempt",
     Reason.VERIFY_LIMIT: "the checks still failed after the last attempt",
     Reason.AGENT_LIMIT: "the agent did not finish its work in any of its attempts",
-    Reason.AGENT_LIMITED: "the agent reached its usage limit again and again",
+    Reason.USAGE_LIMIT: "the agent reached its usage limit again and again",
     Reason.NO_CHANGES: "the agent changed nothing",
     Reason.NO_PROGRESS: "two attempts ended with the same tree, results and findings",
     Reason.REVIEW_UNAVAILABLE: "no valid answer came from the reviewer",

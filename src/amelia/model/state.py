@@ -50,6 +50,7 @@ class Waiting:
 
     attempts: int = 0
     feedback: str = ""
+    ruled: tuple[FindingId, ...] = ()
     then: "Active | None" = None
 
 
@@ -86,6 +87,7 @@ class Reviewing:
     session: SessionId | None
     results: str
     red: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     tries: int = 0
     is_busy: bool = False
     step = Step.REVIEW

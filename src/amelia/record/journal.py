@@ -12,7 +12,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -96,10 +96,7 @@ class SqliteJournal:
         """Returns what is in the mailbox."""
         with _clear_errors(self._path):
             rows = self._base.execute("SELECT id, type, version, body FROM mailbox ORDER BY id").fetchall()
-        return [
-            Request(number, cast("Wanted", decode(kind, version, body)))
-            for number, kind, version, body in rows
-        ]
+        return list(_known_requests(rows))
 
 
 def read_journal(path: Path, *, after: int = 0, at_most: int = -1) -> list[Recorded]:
@@ -181,6 +178,13 @@ def _without_gaps(rows: Iterable[_Row], path: Path, *, after: int) -> Generator[
                 f"{path}: the time of event {seq} is damaged: {at}", hint=_DAMAGED
             ) from problem
         yield Recorded(seq, when, decode(kind, version, body))
+
+
+def _known_requests(rows: Iterable[tuple[int, str, int, bytes]]) -> Generator[Request]:
+    """Yields what can be understood; a wish of a newer version waits for a newer coordinator."""
+    for number, kind, version, body in rows:
+        with suppress(JournalError):
+            yield Request(number, cast("Wanted", decode(kind, version, body)))
 
 
 def _lock(path: Path) -> int:

@@ -13,6 +13,7 @@ from anyio import to_thread
 
 from amelia.judge.demands import demands_of
 from amelia.judge.feedback import feedback
+from amelia.judge.person import of_a_person
 from amelia.judge.receipts import fingerprint
 from amelia.judge.recipe import recipe_files
 from amelia.judge.verify import Checkout
@@ -74,7 +75,7 @@ async def check_work(
     )
     delta = await to_thread.run_sync(lambda: _delta(shop, demands, base=base, tree=tree))
     verdict, receipt = await shop.verifier.verify(delta, demands, checkout_in(shop, command.at))
-    return Checked(verdict, receipt)
+    return Checked(of_a_person(verdict) if command.by_person else verdict, receipt)
 
 
 async def verify_branch(shop: Workshop, command: VerifyBranch) -> tuple[ev.Event, ...]:

@@ -11,6 +11,7 @@
 import math
 import os
 import signal
+import threading
 import traceback
 from collections.abc import Callable, Sequence
 from functools import reduce
@@ -29,6 +30,7 @@ from amelia.schedule.decide import decide, is_over, opening
 from amelia.schedule.machine import evolve, fold
 
 _HEARTBEAT = 0.125
+_LAST_GRACE = 5.0
 _LONGEST_DETAIL = 4000
 
 
@@ -42,6 +44,10 @@ class Steps(Protocol):
 
 class Watcher(Protocol):
     """Who looks on: shows a person what happens."""
+
+    def begin(self, past: Sequence[Recorded]) -> None:
+        """Is told what happened before it came."""
+        ...
 
     def show(self, recorded: Sequence[Recorded], run: RunState) -> None:
         """Is told of events that are on disk, and where the run stands now."""
@@ -89,6 +95,7 @@ class Coordinator:
         past = self._journal.read()
         self._run = fold(recorded.event for recorded in past)
         if len(past) > 1:
+            self._tell(lambda watcher: watcher.begin(past))
             resumed = ev.RunResumed(os.getpid())
             self._record([resumed], evolve(self._run, resumed))
         else:
@@ -168,9 +175,18 @@ class Coordinator:
             async for number in received:
                 if self.stopped_by is not None:
                     tasks.cancel_scope.cancel()
+                    # A hook of the repository may hang; everything that Amelia started ends without it, too.
+                    _end_after(_LAST_GRACE, 128 + number)
                     return
                 self.stopped_by = number
                 self._answers.send_nowait((ev.PauseRequested(),))
+
+
+def _end_after(seconds: float, code: int) -> None:
+    """Ends this process the hard way unless it ends by itself before."""
+    timer = threading.Timer(seconds, os._exit, [code])
+    timer.daemon = True
+    timer.start()
 
 
 def _broken(command: cmd.StepCommand | cmd.VerifyBranch, problem: Exception) -> ev.Event:

@@ -12,7 +12,7 @@ from amelia.model.events import (
 )
 from amelia.model.journal import Wanted
 from amelia.model.plan import UnitId
-from amelia.model.state import Landed, Parked, RunState, Skipped, Waiting
+from amelia.model.state import Landed, Parked, RunState, Skipped, UnitState, Waiting
 
 
 def fits(run: RunState, wanted: Wanted) -> bool:
@@ -37,11 +37,20 @@ def refusal(run: RunState, wanted: Wanted) -> str | None:
         case UnitSkipped(unit):
             if unit not in run.units:
                 return _unknown(run, unit)
-            if not isinstance(run.units[unit], Parked | Waiting):
+            if run.units[unit] == Skipped(satisfies=True) or not isinstance(
+                run.units[unit], Parked | Waiting | Skipped
+            ):
                 return f"{unit} cannot be skipped: it is {_standing(run, unit)}"
         case _:
             assert_never(wanted)
     return None
+
+
+def _can_be_skipped(state: UnitState, wanted: UnitSkipped) -> bool:
+    """Says whether a unit can be taken out; who kept its dependants waiting may let them run after all."""
+    if isinstance(state, Skipped):
+        return wanted.satisfies and not state.satisfies
+    return isinstance(state, Parked | Waiting)
 
 
 def _unknown(run: RunState, unit: UnitId) -> str:

@@ -17,7 +17,9 @@ from amelia.model.git import CommitId
 from amelia.run.checks import account
 from amelia.run.waiting import wait_until
 from amelia.run.workshop import Workshop
+from amelia.system.git_places import Purpose
 from amelia.workspace.diff import patch
+from amelia.workspace.lanes import prepare
 
 _LONGEST_DIFF = 200_000
 _LONGEST = 4000
@@ -31,7 +33,7 @@ async def review_work(shop: Workshop, command: ReviewWork) -> tuple[ev.Event, ..
         since = await _diff(shop, command.reviewed, command.work.commit)
     prompt = reviewer_prompt(
         shop.assignment(at.unit),
-        checks=await account(shop, at, command.work.tree),
+        checks="\n".join([await account(shop, at, command.work.tree), *command.notes]),
         diff=await _diff(shop, at.base, command.work.commit),
         since=since,
         open_findings=command.open_findings,
@@ -78,7 +80,9 @@ async def evaluate_findings(shop: Workshop, command: EvaluateFindings) -> tuple[
 async def _ask(
     shop: Workshop, command: ReviewWork | EvaluateFindings, *, role: Role, prompt: str
 ) -> TurnEnded:
-    lane = await to_thread.run_sync(shop.check_out, command.at, command.work.tree)
+    # Where the developer works, which is filled anew before every turn: what proves must not be theirs.
+    lane = shop.lane(command.at, Purpose.WORK)
+    await to_thread.run_sync(lambda: prepare(lane, tree=command.work.tree, base=command.at.base))
     session = SessionId(str(uuid.uuid4()))
     return await shop.take_turn(role, command.at, prompt=prompt, lane=lane, session=session)
 

@@ -16,6 +16,7 @@ from amelia.context.prompts import continuation_prompt, developer_prompt
 from amelia.model import events as ev
 from amelia.model.agents import Ending, Role, SessionId, TurnEnded
 from amelia.model.commands import StartTurn
+from amelia.model.errors import ConfigError
 from amelia.model.git import Snapshot
 from amelia.model.plan import Mode
 from amelia.run.waiting import wait_until
@@ -51,6 +52,11 @@ async def start_turn(shop: Workshop, command: StartTurn) -> tuple[ev.Event, ...]
         session=command.session or SessionId(str(uuid.uuid4())),
         resume=command.session is not None,
     )
+    if ended.ending is Ending.AUTH:
+        raise ConfigError(
+            f"the agent is not let in: {ended.detail or ended.text}",
+            hint="mend its login or key, then run `amelia resume`",
+        )
     kept = await to_thread.run_sync(lambda: shop.keep(command.at, lane, shop.ref(command.at)))
     report = _read_report(ended)
     ending, summary = _verdict(ended, report)

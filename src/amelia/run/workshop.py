@@ -76,14 +76,23 @@ class Workshop:
         """Keeps what a turn that was cut off, or a person, left in a lane."""
         left = unkept_in(lane)
         if left is not None:
-            self._keep(lane, replace(left, ref=f"{left.ref}-interrupted"), message=_LEFT)
+            # As it was left: hooks have no say about what is not to land.
+            what = replace(left, ref=f"{left.ref}-interrupted")
+            self._keep(lane, what, message=_LEFT, with_hooks=False)
 
     def keep(self, at: Place, lane: Lane, ref: str) -> Snapshot:
         """Keeps the files of a lane as the commit that an attempt, or a person, made of a unit."""
-        return self._keep(lane, Unkept(at.base, ref), message=self.message(at))
+        return self._keep(lane, Unkept(at.base, ref), message=self.message(at), with_hooks=True)
 
-    def _keep(self, lane: Lane, what: Unkept, *, message: str) -> Snapshot:
-        kept = snapshot(lane, base=what.base, message=message, stamp=self.stamp(), ref=what.ref)
+    def _keep(self, lane: Lane, what: Unkept, *, message: str, with_hooks: bool) -> Snapshot:
+        kept = snapshot(
+            lane,
+            base=what.base,
+            message=message,
+            stamp=self.stamp(),
+            ref=what.ref,
+            with_hooks=with_hooks,
+        )
         if isinstance(kept, NotTaken):
             raise GitError(
                 f"{lane.directory}: what was left there cannot be kept: {kept.detail}",

@@ -103,7 +103,7 @@ def _verdicts(run: RunState) -> Iterator[cmd.Command]:
             yield cmd.Record(ev.UnitParked(unit, Reason.REVIEW_UNAVAILABLE, detail))
         elif isinstance(state, Resting) and not state.is_busy and state.track.rests > policy.rests:
             detail = f"The agent's limit was waited out {policy.rests} times in a row."
-            yield cmd.Record(ev.UnitParked(unit, Reason.AGENT_LIMITED, detail))
+            yield cmd.Record(ev.UnitParked(unit, Reason.USAGE_LIMIT, detail))
 
 
 def _next_steps(run: RunState) -> Iterator[cmd.Command]:
@@ -128,13 +128,17 @@ def _step(run: RunState, unit: Unit, state: Active) -> cmd.Command:
         case Driving(start=start, session=session, feedback=feedback, is_again=is_again):
             return cmd.StartTurn(at, start=start, session=session, feedback=feedback, is_again=is_again)
         case Verifying(work=work):
-            return cmd.VerifyWork(at, work=work, expected=expected(run, unit))
-        case Reviewing(work=work):
-            return cmd.ReviewWork(at, work=work, reviewed=track.reviewed, open_findings=track.findings)
+            fit = expected(run, unit, base=track.base)
+            return cmd.VerifyWork(at, work=work, expected=fit, by_person=track.by_person)
+        case Reviewing(work=work, notes=notes):
+            return cmd.ReviewWork(
+                at, work=work, notes=notes, reviewed=track.reviewed, open_findings=track.findings
+            )
         case Evaluating(work=work):
             return cmd.EvaluateFindings(at, work=work, findings=track.findings)
         case Landing(work=work):
-            return cmd.LandWork(at, work=work, tip=run.tip, expected=expected(run, unit))
+            fit = expected(run, unit, base=run.tip)
+            return cmd.LandWork(at, work=work, tip=run.tip, expected=fit, by_person=track.by_person)
         case Resting(until=until):
             return cmd.Rest(at, until, track.rests)
         case _:

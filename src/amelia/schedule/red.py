@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from amelia.model.commands import Expected
+from amelia.model.git import CommitId
 from amelia.model.plan import Task, TaskId, TaskType, Unit, UnitId
 from amelia.model.state import Landed, RunState, Skipped
 
@@ -31,9 +32,13 @@ def implementers(units: Sequence[Unit]) -> dict[UnitId, frozenset[UnitId]]:
     return {author: frozenset(direct.get(author) or _first(author, after, impls)) for author in authors}
 
 
-def expected(run: RunState, unit: Unit) -> Expected:
-    """Returns what is to be seen when the unit's tests run."""
-    closed = closed_by(run, unit.id)
+def expected(run: RunState, unit: Unit, *, base: CommitId) -> Expected:
+    """Returns what is to be seen when the tests of a unit run on top of a base.
+
+    On a base that others have moved on from, the work of those who implement the same tests is not there yet:
+    what is owed is asked for when the unit lands on the tip.
+    """
+    closed = closed_by(run, unit.id) if base == run.tip else ()
     green = [test for other in closed for test in run.red[other]]
     open_red = [test for other, tests in run.red.items() if other not in closed for test in tests]
     return Expected(

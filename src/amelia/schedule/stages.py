@@ -116,12 +116,12 @@ def _after_decision(state: UnitState, event: ev.UnitEvent) -> UnitState:  # noqa
         ), Driving() | Verifying() | Reviewing() | Evaluating() | Landing() | Resting():
             work = None if isinstance(state, Driving | Resting) else state.work
             return Parked(track=state.track, reason=reason, detail=detail, work=work, stage=at_rest(state))
-        case ev.UnitReset(), Parked():
-            return _unparked(state)
+        case ev.UnitReset(_, note), Parked():
+            return _unparked(state, note)
         case ev.UnitFixed(_, work), Parked():
             track = replace(state.track, by_person=True)
             return Waiting(state.track.attempt, then=Verifying(track=track, work=work, session=None))
-        case ev.UnitSkipped(_, satisfies), Parked() | Waiting():
+        case ev.UnitSkipped(_, satisfies), Parked() | Waiting() | Skipped(satisfies=False):
             return Skipped(satisfies)
         case _:
             raise _misfit(state, event)
@@ -148,7 +148,7 @@ def at_rest(state: Active) -> Active:
 def _started(state: Waiting, lane: int, base: CommitId) -> UnitState:
     if state.then is not None:
         return _in_lane(state.then, lane)
-    track = Track(lane=lane, base=base, attempt=state.attempts + 1)
+    track = Track(lane=lane, base=base, attempt=state.attempts + 1, ruled=state.ruled)
     return Driving(track=track, start=base, feedback=state.feedback)
 
 
@@ -179,8 +179,9 @@ def _tried_again(state: Failing, event: ev.UnitRetried) -> Driving:
     return Driving(track=track, start=event.start, session=event.session, feedback=state.feedback)
 
 
-def _unparked(state: Parked) -> Waiting:
-    return Waiting(state.track.attempt, feedback=state.feedback, then=state.stage)
+def _unparked(state: Parked, note: str = "") -> Waiting:
+    told = "\n\n".join(part for part in (state.feedback, note) if part)
+    return Waiting(state.track.attempt, feedback=told, ruled=state.track.ruled, then=state.stage)
 
 
 def _after_turn(state: Driving, event: ev.AttemptEnded) -> UnitState:
@@ -209,7 +210,12 @@ def _after_verification(state: Verifying, event: ev.AttemptVerified) -> UnitStat
         return _after_verified_fix(state, event)
     if event.passed:
         return Reviewing(
-            track=state.track, work=state.work, session=state.session, results=event.results, red=event.red
+            track=state.track,
+            work=state.work,
+            session=state.session,
+            results=event.results,
+            red=event.red,
+            notes=event.notes,
         )
     cause = Cause.CHECKS_FAILED
     if any(problem.code is ProblemCode.NO_CHANGES for problem in event.problems):

@@ -18,7 +18,9 @@ from amelia.workspace.removal import real_directory
 from amelia.workspace.submodules import disarm, unsaved
 
 
-def snapshot(lane: Lane, *, base: CommitId, message: str, stamp: Stamp, ref: str) -> Snapshot | NotTaken:
+def snapshot(
+    lane: Lane, *, base: CommitId, message: str, stamp: Stamp, ref: str, with_hooks: bool = True
+) -> Snapshot | NotTaken:
     """Commits the files of a lane on top of the base, keeps the commit under a ref, and runs the hooks."""
     real_directory(lane.directory)
     point_at(lane, base)
@@ -27,10 +29,10 @@ def snapshot(lane: Lane, *, base: CommitId, message: str, stamp: Stamp, ref: str
     absorbed = stage(lane, base)
     if isinstance(absorbed, NotTaken):
         return absorbed
-    refused = _pre_commit(lane, base)
+    refused = _pre_commit(lane, base) if with_hooks else None
     if isinstance(refused, NotTaken):
         return refused
-    if has_hook(lane.store.source, "commit-msg"):
+    if with_hooks and has_hook(lane.store.source, "commit-msg"):
         message, bad_message = checked_message(lane, message)
         refused = refused or bad_message
     repository = lane.store.repository

@@ -11,7 +11,6 @@ import click
 
 from amelia.app.runs import Driven, drive_run
 from amelia.model.outcome import Outcome, Reason, Result
-from amelia.model.state import RunState
 from amelia.record.journal import JournalBusyError, is_driven, read_journal
 from amelia.record.runs import RunDirectory
 from amelia.run.loop import Watcher
@@ -26,27 +25,26 @@ _INTERRUPTED = 128
 def drive(directory: RunDirectory, *, as_json: bool) -> int:
     """Drives a run as far as it goes, or follows whoever does, and returns the exit code."""
     with watching(sys.stdout, as_json=as_json, environment=os.environ) as watcher:
-        try:
-            driven = _drive_or_follow(directory, watcher)
-        except KeyboardInterrupt:
-            click.echo(f"run {directory.run} goes on without you", err=True)
-            return _INTERRUPTED + signal.SIGINT
+        driven = _drive(directory, watcher)
+        if driven is None:
+            click.echo(f"run {directory.run} is driven by another process; following it", err=True)
+            try:
+                driven = _follow(directory, watcher)
+            except KeyboardInterrupt:
+                click.echo(f"run {directory.run} goes on without you", err=True)
+                return _INTERRUPTED + signal.SIGINT
     if driven.stopped_by is not None:
         click.echo(f"stopped; go on with: amelia resume {directory.run}", err=True)
         return _INTERRUPTED + driven.stopped_by
     return exit_code(driven.run.outcome)
 
 
-def _drive_or_follow(directory: RunDirectory, watcher: Watcher) -> Driven:
-    """Drives the run; while another process does, follows it, and takes over if that one is killed."""
-    while True:
-        try:
-            return anyio.run(drive_run, directory, watcher)
-        except JournalBusyError:
-            click.echo(f"run {directory.run} is driven by another process; following it", err=True)
-        run = _follow(directory, watcher)
-        if is_over(run):
-            return Driven(run, None)
+def _drive(directory: RunDirectory, watcher: Watcher) -> Driven | None:
+    """Drives the run, unless another process does."""
+    try:
+        return anyio.run(drive_run, directory, watcher)
+    except JournalBusyError:
+        return None
 
 
 def exit_code(outcome: Outcome | None) -> int:
@@ -66,8 +64,8 @@ def exit_code(outcome: Outcome | None) -> int:
             assert_never(outcome.result)
 
 
-def _follow(directory: RunDirectory, watcher: Watcher) -> RunState:
-    """Shows a run that another process drives, until it stops; leaving does not disturb it."""
+def _follow(directory: RunDirectory, watcher: Watcher) -> Driven:
+    """Shows a run that another process drives until it stops, and takes over if that process is killed."""
     past = read_journal(directory.journal)
     run = fold(recorded.event for recorded in past)
     watcher.show(past, run)
@@ -79,7 +77,9 @@ def _follow(directory: RunDirectory, watcher: Watcher) -> RunState:
             run, seen = evolve(run, recorded.event), recorded.seq
         if news:
             watcher.show(news, run)
-        if not is_live:
-            return run
+        if is_over(run) and not is_live:
+            return Driven(run, None)
+        if not is_live and (driven := _drive(directory, watcher)) is not None:
+            return driven
         watcher.tick()
         time.sleep(_PAUSE)

@@ -24,4 +24,4 @@ def command(*, run: str, unit: str, done: bool) -> None:
         click.echo(repair.lane.directory)
         click.echo(f"when it is done: amelia fix {directory.run} {unit} --done", err=True)
         return
-    carry_wish(directory, finish_repair(repair), said=f"{unit} is verified and lands as you left it")
+    carry_wish(directory, finish_repair(repair), said=f"{unit} is to be verified and landed as you left it")

@@ -4,6 +4,7 @@ import click
 
 from amelia.app.history import collect
 from amelia.config.places import state_home
+from amelia.show.cli.text import printable
 
 _MEGABYTE = 1_000_000
 
@@ -16,6 +17,9 @@ def command() -> None:
     """
     count = freed = 0
     for directory, size in collect(state_home()):
+        if isinstance(size, str):
+            click.echo(f"note: {directory.run} stays: {printable(size)}", err=True)
+            continue
         count, freed = count + 1, freed + size
         click.echo(f"{directory.run}: {size / _MEGABYTE:.1f} MB")
     click.echo(f"{count} runs cleared, {freed / _MEGABYTE:.1f} MB freed")

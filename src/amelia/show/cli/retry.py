@@ -12,7 +12,8 @@ from amelia.show.cli.wishes import carry_wish
 @click.command("retry")
 @click.argument("run")
 @click.argument("unit")
-def command(*, run: str, unit: str) -> None:
+@click.option("--note", default="", help="What the agent is told besides: an answer, a hint, a decision.")
+def command(*, run: str, unit: str, note: str) -> None:
     """Let UNIT of RUN, which waits for a person, try again with all its attempts."""
     directory = find_run(state_home(), run)
-    carry_wish(directory, UnitReset(UnitId(unit)), said=f"{unit} tries again")
+    carry_wish(directory, UnitReset(UnitId(unit), note), said=f"{unit} is to try again")

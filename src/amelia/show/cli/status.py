@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from amelia.app.history import Known, known_runs, unreadable_runs
+from amelia.app.history import Known, known_runs
 from amelia.config.places import state_home
 from amelia.model.state import Landed
 from amelia.record.journal import read_journal
@@ -33,10 +33,12 @@ _WIDE = 100
 def command(*, run: str | None, as_json: bool) -> None:
     """List the runs of this repository, newest first; or show where RUN stands."""
     if run is None:
-        runs = known_runs(state_home(), open_source(Path.cwd()).top)
+        everywhere, lost = known_runs(state_home())
+        here = str(open_source(Path.cwd()).top)
+        runs = [known for known in everywhere if known.run.facts.repository == here]
         click.echo(_runs_json(runs) if as_json else _runs_text(runs))
-        for directory, problem in unreadable_runs(state_home()):
-            click.echo(f"note: {directory.run} cannot be read: {printable(problem)}", err=True)
+        for one in lost:
+            click.echo(f"note: {one.directory.run} cannot be read: {printable(one.problem)}", err=True)
     else:
         _show(find_run(state_home(), run), as_json=as_json)
 

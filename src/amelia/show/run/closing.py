@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from amelia.model.findings import Disposition
 from amelia.model.git import branch_ref
 from amelia.model.outcome import Result
 from amelia.model.plan import UnitId
@@ -133,5 +134,9 @@ def _whole(scene: Scene) -> Iterator[str]:
     time = lasted(timeline.started_at, scene.now)
     if time is not None:
         yield duration(time)
+    if run.outcome is not None and run.facts.test_command is None:
+        yield "nothing was executed"
+    if put_off := sum(ruling.disposition is Disposition.DEFER for _, _, ruling in run.rulings):
+        yield f"{put_off} finding{'s' if put_off > 1 else ''} put off"
     if run.outcome is not None and run.outcome.result is Result.COMPLETED:
         yield f"branch {scene.charset.shown(branch_ref(run.facts.run).removeprefix('refs/heads/'))}"

@@ -35,6 +35,19 @@ def draw_change(
     return charset.cut("  ".join(charset.shown(part) for part in parts if part), _LONGEST)
 
 
+def _checked(*, passed: bool, first: str, notes: Sequence[str]) -> str:
+    noted = f"; noted: {notes[0]}" if notes else ""
+    return f"checks passed{noted}" if passed else f"checks failed: {first}"
+
+
+def _of_branch(event: ev.BranchVerified, run: RunState) -> str:
+    if not event.passed:
+        return f"the whole branch fails: {event.feedback}"
+    if run.facts.test_command is None:
+        return "nothing was executed: there is no test command, and only files were checked"
+    return "the whole branch passes"
+
+
 def _of_run(event: ev.RunEvent, run: RunState) -> str | None:
     match event:
         case ev.RunStarted(goal=goal):
@@ -51,8 +64,8 @@ def _of_run(event: ev.RunEvent, run: RunState) -> str | None:
             return "stopping"
         case ev.BranchCheckStarted():
             return "testing the whole branch"
-        case ev.BranchVerified(passed, feedback):
-            return "the whole branch passes" if passed else f"the whole branch fails: {feedback}"
+        case ev.BranchVerified():
+            return _of_branch(event, run)
         case ev.RunFinished(outcome):
             return f"{outcome.result}: {outcome.reason.meaning}" if outcome.reason else str(outcome)
         case _:
@@ -70,9 +83,9 @@ def _of_unit(event: ev.UnitEvent, run: RunState, at: datetime) -> str | None:  #
             return f"{task} was not done"
         case ev.AttemptEnded():
             return _ended(event, at)
-        case ev.AttemptVerified(passed=passed, problems=problems, feedback=feedback):
+        case ev.AttemptVerified(passed=passed, problems=problems, notes=notes, feedback=feedback):
             first = problems[0].message if problems else feedback
-            return "checks passed" if passed else f"checks failed: {first}"
+            return _checked(passed=passed, first=first, notes=notes)
         case ev.AttemptReviewed(approved=approved, findings=findings):
             verdict = "approved" if approved else "rejected"
             return f"{verdict}: {_counted(len(findings), 'finding')}" if findings else verdict

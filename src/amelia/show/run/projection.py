@@ -90,6 +90,7 @@ def _head(view: _View) -> Json:
         "base": run.facts.base,
         "branch": branch_ref(run.facts.run).removeprefix("refs/heads/"),
         "tip": run.tip,
+        "executed": run.facts.test_command is not None,
         "started_at": _instant(timeline.started_at),
         "finished_at": _instant(timeline.finished_at),
         "seconds": None if time is None else round(time.total_seconds(), 3),

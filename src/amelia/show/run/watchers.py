@@ -24,6 +24,9 @@ _MOST_LINES = 60
 class Silent:
     """Shows nothing."""
 
+    def begin(self, past: Sequence[Recorded]) -> None:
+        """Takes no note of what happened before."""
+
     def show(self, recorded: Sequence[Recorded], run: RunState) -> None:
         """Looks away."""
 
@@ -52,6 +55,10 @@ class LineWatcher(Silent):
         self._charset = charset_for(stream.encoding)
         self._timeline = Timeline()
 
+    def begin(self, past: Sequence[Recorded]) -> None:
+        """Takes the times of what happened before."""
+        self._timeline = Timeline().after(past)
+
     def show(self, recorded: Sequence[Recorded], run: RunState) -> None:
         """Writes the lines."""
         self._timeline = self._timeline.after(recorded)
@@ -74,6 +81,10 @@ class LiveWatcher(Silent):
     def __init__(self, tree: LiveTree) -> None:
         self._tree = tree
         self._timeline = Timeline()
+
+    def begin(self, past: Sequence[Recorded]) -> None:
+        """Takes the times of what happened before."""
+        self._timeline = Timeline().after(past)
 
     def show(self, recorded: Sequence[Recorded], run: RunState) -> None:
         """Draws where the run stands now."""
