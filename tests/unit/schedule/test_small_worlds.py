@@ -203,9 +203,9 @@ def test_every_plan_of_four_units_keeps_the_rules_in_every_order_of_answers() ->
 
 @pytest.mark.slow
 def test_two_units_keep_the_rules_through_limits_rejections_conflicts_and_crashes() -> None:
-    explored, states = explore_all(worlds_of(2, the_mixed), replay_every=50)
+    explored, states = explore_all(worlds_of(2, the_mixed, attempts=1), replay_every=50)
     assert explored == 2 * 8
-    assert states >= 14_000
+    assert states >= 8_500
 
 
 @pytest.mark.slow
