@@ -241,7 +241,7 @@ def test_a_limit_that_never_passes_is_not_waited_out_for_ever() -> None:
     for _ in range(2):
         story.drives("a", Ending.LIMITED, until=LATER).hears(ev.RestEnded(A))
     story.drives("a", Ending.LIMITED, until=LATER)
-    assert story.run.outcome == Outcome(Result.HALTED, Reason.AGENT_LIMITED)
+    assert story.run.outcome == Outcome(Result.HALTED, Reason.USAGE_LIMIT)
     story.hears(ev.UnitReset(A)).drives("a", Ending.LIMITED, until=LATER)
     assert isinstance(story["a"], Resting)
 
