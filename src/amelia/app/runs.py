@@ -63,10 +63,11 @@ class NewRun:
 
 @dataclass(frozen=True, slots=True)
 class Driven:
-    """How far a run was driven, and by which signal it was stopped, if it was."""
+    """How far a run was driven, which signal stopped it, and what went wrong in showing it, if any did."""
 
     run: RunState
-    stopped_by: signal.Signals | None
+    stopped_by: signal.Signals | None = None
+    watcher_problem: Exception | None = None
 
 
 def begin_run(new: NewRun, *, home: Path) -> RunDirectory:
@@ -105,11 +106,12 @@ async def drive_run(directory: RunDirectory, watcher: Watcher) -> Driven:
         facts = past[0].event
         assert isinstance(facts, RunStarted)
         shop = open_workshop(directory, facts)
-        driven = Driven(fold(recorded.event for recorded in past), None)
+        driven = Driven(fold(recorded.event for recorded in past))
         while not _is_final(driven.run):
             await recover(shop)
             coordinator = Coordinator(journal, WorkshopSteps(shop), watcher)
-            driven = Driven(await coordinator.drive(), coordinator.stopped_by)
+            run = await coordinator.drive()
+            driven = Driven(run, coordinator.stopped_by, coordinator.watcher_problem)
             # Whoever leaves a wish while the work is put away relies on us to see it.
             await to_thread.run_sync(lambda: keep_work(shop, is_final=False))
             if driven.run.is_paused or driven.stopped_by or not journal.requests():

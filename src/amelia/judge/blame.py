@@ -152,14 +152,15 @@ def _lost(case: Case) -> Iterator[Problem | Note]:
     """Finds tests that passed before and did not run now."""
     types = case.demands.types
     may_edit = TaskType.TEST in types or not types
-    is_strict = not may_edit and any(kind is not None for kind in types)
+    is_untyped = all(kind is None for kind in types)
     for name, was in case.before.items():
         if not _passed(was) or name == THE_COMMAND:
             continue
         result = case.now.get(name)
         if result is None and not _is_failing(case.now.get(was.file or "")):
             text = f"{name} passed before this unit and did not run now."
-            yield _held(ProblemCode.MISSING_TEST if is_strict else NoteCode.VANISHED_TEST, text, was.file)
+            is_given = may_edit or (is_untyped and covered(was.file or "", case.demands.declared))
+            yield _held(NoteCode.VANISHED_TEST if is_given else ProblemCode.MISSING_TEST, text, was.file)
         elif result is not None and result.status is TestStatus.SKIPPED:
             text = f"{name} passed before this unit and is skipped now."
             yield _held(NoteCode.DISABLED_TEST if may_edit else ProblemCode.DISABLED_TEST, text, was.file)

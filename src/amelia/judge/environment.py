@@ -51,7 +51,7 @@ class Environment:
         self._timeout = timeout
         self._stamps = stamps
         self._clean = clean_environment({"PYTHONDONTWRITEBYTECODE": "1"})
-        self._interpreters = Interpreters(self._clean, caller)
+        self._interpreters = Interpreters(self._clean, caller, has_setup=setup is not None)
         self._proved: set[tuple[str, ...]] = set()
 
     async def prepare(self, command: TestCommand, worktree: Path) -> Ready | Problem:
@@ -134,6 +134,6 @@ class Environment:
 
     def _variables(self, worktree: Path) -> dict[str, str]:
         """Returns the clean variables, with the tree's own programs first on the path."""
-        own = own_environment(worktree)
+        own = own_environment(worktree) if self._setup is not None else None
         path = self._clean.get("PATH", "")
         return {**self._clean, "PATH": f"{own}:{path}" if own else path}

@@ -26,8 +26,9 @@ def own_environment(worktree: Path) -> Path | None:
 class Interpreters:
     """Finds an interpreter and remembers what each one can import, for the length of a run."""
 
-    def __init__(self, env: Mapping[str, str], caller: Path | None) -> None:
+    def __init__(self, env: Mapping[str, str], caller: Path | None, *, has_setup: bool) -> None:
         self._env = env
+        self._has_setup = has_setup
         self._caller = caller
         self._fit: set[tuple[str, str]] = set()
 
@@ -39,7 +40,8 @@ class Interpreters:
         return None
 
     def _candidates(self, worktree: Path) -> Iterator[str]:
-        if own := own_environment(worktree):
+        # Without a setup command nobody but an agent can have made it.
+        if self._has_setup and (own := own_environment(worktree)):
             yield str(own / "python")
         for name in ("python3", "python"):
             if found := shutil.which(name, path=self._env.get("PATH", "")):

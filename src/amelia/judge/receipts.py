@@ -1,14 +1,14 @@
-"""Receipts on disk, by tree and command.
+"""Receipts, by tree and command.
 
-The same tree is not tested twice with the same command, also after a restart, so that the tree that one
-unit landed is a baseline for the next at no cost. A receipt is written as a whole or not at all; one that
-cannot be read counts as absent. A run with a fault proves nothing, and is not kept.
+The same tree is not tested twice with the same command, so that the tree that one unit landed is a baseline
+for the next at no cost. On disk they outlive a restart; while a run goes on, only what was made or found on
+disk before its first step is believed, since agents can write where we can. A receipt is written as a whole
+or not at all; one that cannot be read counts as absent. A run with a fault proves nothing, and is not kept.
 """
 
 import hashlib
 import os
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -16,46 +16,59 @@ import msgspec
 from amelia.model.evidence import Receipt, TestCommand
 
 
-@dataclass(frozen=True, slots=True)
 class Receipts:
     """The receipts of one directory, made with one command after one setup."""
 
-    directory: Path
-    command: TestCommand
-    setup: tuple[str, ...] | None = None
+    def __init__(self, directory: Path, command: TestCommand, setup: tuple[str, ...] | None = None) -> None:
+        self._directory = directory
+        what = repr((command.kind, command.argv, command.junit, setup))
+        self._key = hashlib.sha256(what.encode()).hexdigest()[:16]
+        # What we made we know again by its digest; what was there before is believed as it is.
+        self._made: dict[Path, str] = {}
+        self._found = set(directory.glob("*.json"))
 
     def load(self, tree: str, *, run: int = 1) -> Receipt | None:
         """Returns the receipt of a tree, of its first or its second run, if there is a good one."""
+        path = self._path(tree, run)
         try:
-            data = self._path(tree, run).read_bytes()
+            data = path.read_bytes()
             receipt = msgspec.json.decode(data, type=Receipt)
         except (OSError, msgspec.DecodeError, UnicodeDecodeError):
             return None
-        return receipt if receipt.tree == tree else None
+        is_known = path in self._found or self._made.get(path) == _digest(data)
+        return receipt if is_known and receipt.tree == tree else None
 
     def save(self, receipt: Receipt, *, run: int = 1) -> None:
         """Keeps a receipt, unless it proves nothing."""
         if receipt.fault is not None:
             return
         path = self._path(receipt.tree, run)
+        data = msgspec.json.encode(receipt)
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=".receipt-")
         with os.fdopen(handle, "wb") as file:
-            file.write(msgspec.json.encode(receipt))
+            file.write(data)
             file.flush()
             os.fsync(handle)
         Path(name).replace(path)
+        self._made[path] = _digest(data)
 
     def forget(self, tree: str) -> None:
         """Removes the receipts of a tree, of both its runs."""
         for run in (1, 2):
-            self._path(tree, run).unlink(missing_ok=True)
+            path = self._path(tree, run)
+            self._made.pop(path, None)
+            self._found.discard(path)
+            path.unlink(missing_ok=True)
 
     def _path(self, tree: str, run: int) -> Path:
-        what = repr((self.command.kind, self.command.argv, self.command.junit, self.setup))
-        key = hashlib.sha256(what.encode()).hexdigest()[:16]
         # The tree is hashed too: it becomes a file name, and only git says that it is harmless.
-        return self.directory / f"{hashlib.sha256(tree.encode()).hexdigest()[:40]}-{key}-{run}.json"
+        name = hashlib.sha256(tree.encode()).hexdigest()[:40]
+        return self._directory / f"{name}-{self._key}-{run}.json"
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
 def fingerprint(receipt: Receipt | None) -> str:

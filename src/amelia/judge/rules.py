@@ -11,11 +11,11 @@ from dataclasses import replace
 from typing import TypeVar
 
 from amelia.judge.blame import Case, Red, findings
-from amelia.judge.globs import covers
+from amelia.judge.globs import covered, covers
 from amelia.judge.outcomes import Outcomes, has_single_tests, observed, outcomes
 from amelia.judge.recipe import changed_recipes
 from amelia.judge.scope import protected_paths, undeclared, unknown_submodules
-from amelia.judge.weaken import is_test_code, weakenings
+from amelia.judge.weaken import Weakening, is_test_code, weakenings
 from amelia.model.evidence import (
     THE_COMMAND,
     ChangeStatus,
@@ -120,13 +120,18 @@ def _of_weakened_tests(
 ) -> Iterator[Problem | Note]:
     owed = (before.get(name) for name in demands.required_green)
     guarded = {one.file for one in owed if one is not None and one.file is not None}
-    may_edit = TaskType.TEST in demands.types or all(kind is None for kind in demands.types)
-    for found in (*weakenings(delta, guarded), *changed_recipes(command, delta, demands.declared)):
-        if may_edit:
-            yield Note(NoteCode.WEAKENED_TESTS, found.message, found.file)
-        else:
-            text = f"{found.message} {found.advice}".rstrip()
-            yield Problem(ProblemCode.WEAKENED_TESTS, text, found.file)
+    is_untyped = all(kind is None for kind in demands.types)
+    is_test = TaskType.TEST in demands.types
+    for found in weakenings(delta, guarded):
+        yield _held_against(found, is_given=is_test or (is_untyped and covered(found.file, demands.declared)))
+    for found in changed_recipes(command, delta, demands.declared):
+        yield _held_against(found, is_given=is_test or is_untyped)
+
+
+def _held_against(found: Weakening, *, is_given: bool) -> Problem | Note:
+    if is_given:
+        return Note(NoteCode.WEAKENED_TESTS, found.message, found.file)
+    return Problem(ProblemCode.WEAKENED_TESTS, f"{found.message} {found.advice}".rstrip(), found.file)
 
 
 def _of_receipts(

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from amelia.judge.globs import covered
 from amelia.model.evidence import Change, ChangeStatus, Note, NoteCode, Problem, ProblemCode
 
-PROTECTED = ("amelia.toml", ".project-config.json", "docs/amelia/**")
-"""What no agent may change: the settings it is run with, and the records of runs."""
+PROTECTED = ("amelia.toml", ".project-config.json", "docs/amelia/**", ".venv/**", "venv/**")
+"""What no agent may change: the settings and the programs its tests run with, and the records of runs."""
 
 
 def protected_paths(changes: Iterable[Change], configured: Iterable[str]) -> Iterator[Problem]:

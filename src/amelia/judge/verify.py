@@ -51,7 +51,7 @@ class Verifier:
         self._lock_of = lock_of
         self.command = command
         self._settings = settings
-        self._home = home
+        self._receipts = Receipts(home / "receipts", command, settings.setup) if command else None
         self._environment = Environment(
             setup=settings.setup, timeout=settings.timeout, stamps=home / "stamps", caller=caller
         )
@@ -66,20 +66,19 @@ class Verifier:
 
     async def receipt(self, tree: str, checkout: Checkout, *, run: int = 1) -> Receipt | None:
         """Returns what the tests say of a tree, also from an earlier time; None without a command."""
-        if self.command is None:
+        if self.command is None or self._receipts is None:
             return None
-        receipts = self._receipts(self.command)
-        known = receipts.load(tree, run=run)
+        known = self._receipts.load(tree, run=run)
         if known is not None:
             return known
         seen = await self._run(self.command, tree, await checkout(tree))
-        receipts.save(seen, run=run)
+        self._receipts.save(seen, run=run)
         return seen
 
     def forget(self, tree: str) -> None:
         """Forgets what was seen of a tree, so that it is tested anew."""
-        if self.command is not None:
-            self._receipts(self.command).forget(tree)
+        if self._receipts is not None:
+            self._receipts.forget(tree)
 
     async def verify(
         self, delta: Delta, demands: Demands, checkout: Checkout
@@ -127,9 +126,6 @@ class Verifier:
         if not any(problem.code in MAY_BE_CHANCE for problem in verdict.problems):
             return verdict
         return judged(await self.receipt(tree, checkout, run=2))
-
-    def _receipts(self, command: TestCommand) -> Receipts:
-        return Receipts(self._home / "receipts", command, self._settings.setup)
 
     async def _run(self, command: TestCommand, tree: str, worktree: Path) -> Receipt:
         ready = await self._environment.prepare(command, worktree)

@@ -28,7 +28,7 @@ _PYTHON = _Language(
     assertion=re.compile(r"\bassert\b|\.assert\w*\(|\braises\(|\bwarns\("),
     skip=re.compile(
         r"\bskip(?:if|unless|test)?\b|\bxfail\b|\bimportorskip\b|\bexpectedFailure\b|\bcollect_ignore|"
-        r"\b__test__\b|\bpytest_(?:collection_modifyitems|ignore_collect|runtest_\w+)\b",
+        r"\b__test__\b|\bdef\s+pytest_\w+|\bpytest_plugins\b|\bautouse\b",
         re.IGNORECASE,
     ),
 )

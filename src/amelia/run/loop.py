@@ -61,7 +61,7 @@ class Watcher(Protocol):
 class Coordinator:
     """Drives one run until it is over or paused.
 
-    `stopped_by` is the signal that made it stop, if one did; `unwatched_since` is what went wrong in the
+    `stopped_by` is the signal that made it stop, if one did; `watcher_problem` is what went wrong in the
     watcher, if something did.
     """
 
@@ -73,7 +73,7 @@ class Coordinator:
         self._watcher = watcher
         self._answers, self._heard = anyio.create_memory_object_stream[Sequence[ev.Event]](math.inf)
         self.stopped_by: signal.Signals | None = None
-        self.unwatched_since: Exception | None = None
+        self.watcher_problem: Exception | None = None
 
     async def drive(self) -> RunState:
         """Takes the run from where its journal ends as far as it goes."""
@@ -124,12 +124,12 @@ class Coordinator:
         self._tell(lambda watcher: watcher.show(recorded, after))
 
     def _tell(self, news: Callable[[Watcher], None]) -> None:
-        if self.unwatched_since is not None:
+        if self.watcher_problem is not None:
             return
         try:
             news(self._watcher)
         except Exception as problem:  # noqa: BLE001 - whatever it is, it is no reason to stop the run
-            self.unwatched_since = problem
+            self.watcher_problem = problem
 
     def _settle(
         self, news: Sequence[ev.Event], requests: Sequence[Request]

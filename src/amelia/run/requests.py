@@ -37,9 +37,7 @@ def refusal(run: RunState, wanted: Wanted) -> str | None:
         case UnitSkipped(unit):
             if unit not in run.units:
                 return _unknown(run, unit)
-            if run.units[unit] == Skipped(satisfies=True) or not isinstance(
-                run.units[unit], Parked | Waiting | Skipped
-            ):
+            if not _can_be_skipped(run.units[unit], wanted):
                 return f"{unit} cannot be skipped: it is {_standing(run, unit)}"
         case _:
             assert_never(wanted)

@@ -163,7 +163,7 @@ def test_a_report_that_breaks_off_or_makes_no_sense_is_not_believed(data: bytes)
     assert isinstance(parse_lines(data, root="/tree"), Unreadable)
 
 
-# Recorded with go 1.24: a package that passes, one that fails, one that cannot be built.
+# As `go test -json` documents it: a package that passes, one that fails, one that cannot be built.
 GO = r"""
 {"Time":"2025-01-01T00:00:00Z","Action":"start","Package":"example.com/m"}
 {"Action":"run","Package":"example.com/m","Test":"TestGood"}

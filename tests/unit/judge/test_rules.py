@@ -288,10 +288,12 @@ def test_a_unit_with_a_test_task_may_lose_and_skip_tests_but_not_unseen() -> Non
     assert noted(found) == [NoteCode.VANISHED_TEST, NoteCode.DISABLED_TEST]
 
 
-def test_an_untyped_unit_may_lose_tests_but_not_skip_them() -> None:
-    found = verdict(ran(a=".", b=".", c="."), ran(b="s", c="."), UNTYPED)
+def test_an_untyped_unit_may_lose_tests_only_in_files_that_the_plan_gives_to_it() -> None:
+    before, now = ran(a=".", b=".", c="."), ran(b="s", c=".")
+    assert codes(verdict(before, now, UNTYPED)) == [ProblemCode.MISSING_TEST, ProblemCode.DISABLED_TEST]
+    found = verdict(before, now, replace(UNTYPED, declared=("tests",)))
     assert codes(found) == [ProblemCode.DISABLED_TEST]
-    assert noted(found) == [NoteCode.VANISHED_TEST]
+    assert NoteCode.VANISHED_TEST in noted(found)
 
 
 def test_each_type_of_a_unit_has_to_be_satisfied() -> None:
@@ -318,7 +320,7 @@ def test_no_tests_at_all_is_noted_where_none_were_asked_for() -> None:
 
 def test_losing_all_tests_is_no_success_for_anybody() -> None:
     found = verdict(ran(a="."), receipt(exit_code=5), UNTYPED)
-    assert codes(found) == [ProblemCode.NO_TESTS]
+    assert codes(found) == [ProblemCode.MISSING_TEST, ProblemCode.NO_TESTS]
 
 
 def test_nothing_executed_is_enough_for_documents_and_for_nothing_else() -> None:

@@ -460,14 +460,14 @@ async def test_a_watcher_that_fails_does_not_stop_the_run_and_is_not_told_again(
     coordinator = Coordinator(journal := chained(), ScriptedSteps(), watcher)
     assert (await coordinator.drive()).outcome == COMPLETED
     assert len(watcher.runs) == 3
-    assert isinstance(coordinator.unwatched_since, ZeroDivisionError)
+    assert isinstance(coordinator.watcher_problem, ZeroDivisionError)
     assert standing(journal).outcome == COMPLETED
 
 
 async def test_a_watcher_that_sees_everything_has_no_failure() -> None:
     coordinator = Coordinator(begun(), ScriptedSteps(), Watcher())
     await coordinator.drive()
-    assert coordinator.unwatched_since is None
+    assert coordinator.watcher_problem is None
     assert coordinator.stopped_by is None
 
 

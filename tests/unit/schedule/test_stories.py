@@ -418,6 +418,18 @@ def test_a_reset_goes_on_counting_attempts_and_has_all_of_them_again() -> None:
     assert story.attempt("a") == 4
 
 
+def test_a_person_who_resets_a_unit_can_say_something_to_the_developer() -> None:
+    story = worn_out(Mode.PHASED).hears(ev.UnitReset(A, "use the old parser"))
+    assert story.turns("a")[-1].feedback == "checks of 2 failed\n\nuse the old parser"
+
+
+def test_a_finding_that_was_ruled_out_does_not_come_back_after_a_reset() -> None:
+    story = in_mode(Mode.TASKS).drives("a").verifies("a").rejects("a", LEAK, NAMING)
+    story.rules("a", *rulings(Disposition.REJECT, NAMING), *rulings(Disposition.CLARIFY, LEAK))
+    story.hears(ev.UnitReset(A)).drives("a").verifies("a").rejects("a", NAMING)
+    assert isinstance(story["a"], Landing)
+
+
 def test_a_reset_starts_from_what_has_landed_meanwhile() -> None:
     story = worn_out(Mode.LIFECYCLE, "a", "b").finishes("b").hears(ev.UnitReset(A))
     assert story.turns("a")[-1].start == "commit of b"
@@ -433,6 +445,14 @@ def test_what_depends_on_a_skipped_unit_runs_only_with_consent() -> None:
     assert story.run.outcome == Outcome(Result.COMPLETED)
     assert story["b"] == Skipped(satisfies=False)
     story = Story(facts(*units)).breaks("a", ev.Step.DRIVE).hears(ev.UnitSkipped(A, satisfies=True))
+    assert story.turns("b")
+
+
+def test_consent_can_be_given_after_a_unit_was_skipped() -> None:
+    story = Story(facts(unit("a"), unit("b", "a"))).breaks("a", ev.Step.DRIVE)
+    story.hears(ev.UnitSkipped(A, satisfies=False))
+    assert story.run.outcome == Outcome(Result.NEEDS_HUMAN, Reason.BLOCKED)
+    story.hears(ev.UnitSkipped(A, satisfies=True))
     assert story.turns("b")
 
 

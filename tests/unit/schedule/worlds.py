@@ -344,8 +344,10 @@ def assert_lawful(before: RunState, event: ev.Event, after: RunState) -> None:
     if before.outcome is not None and before.outcome.is_final:
         assert after.outcome == before.outcome, "final outcomes last"
     for name, state in before.units.items():
-        if isinstance(state, Landed | Skipped):
+        if isinstance(state, Landed) or state == Skipped(satisfies=True):
             assert after.units[name] == state, "what is done stays done"
+        if isinstance(state, Skipped):
+            assert isinstance(after.units[name], Skipped), "what was taken out stays out"
     if isinstance(event, ev.UnitEvent):
         assert_other_units_untouched(before, event, after)
         assert_proved(before.units[event.unit], event, after.units[event.unit])
@@ -455,6 +457,8 @@ def applicable_acts(run: RunState) -> list[ev.UnitReset | ev.UnitFixed | ev.Unit
     for name, state in run.units.items():
         if isinstance(state, Parked):
             acts += (ev.UnitReset(name), ev.UnitFixed(name, fix_of(name)))
+        if state == Skipped(satisfies=False):
+            acts.append(ev.UnitSkipped(name, satisfies=True))
         if isinstance(state, Parked | Waiting):
             acts += (ev.UnitSkipped(name, satisfies=True), ev.UnitSkipped(name, satisfies=False))
     return acts

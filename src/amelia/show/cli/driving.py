@@ -33,6 +33,8 @@ def drive(directory: RunDirectory, *, as_json: bool) -> int:
             except KeyboardInterrupt:
                 click.echo(f"run {directory.run} goes on without you", err=True)
                 return _INTERRUPTED + signal.SIGINT
+    if driven.watcher_problem is not None:
+        click.echo(f"note: the run could not be shown to its end: {driven.watcher_problem!r}", err=True)
     if driven.stopped_by is not None:
         click.echo(f"stopped; go on with: amelia resume {directory.run}", err=True)
         return _INTERRUPTED + driven.stopped_by
@@ -78,7 +80,7 @@ def _follow(directory: RunDirectory, watcher: Watcher) -> Driven:
         if news:
             watcher.show(news, run)
         if is_over(run) and not is_live:
-            return Driven(run, None)
+            return Driven(run)
         if not is_live and (driven := _drive(directory, watcher)) is not None:
             return driven
         watcher.tick()
