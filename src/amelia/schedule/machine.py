@@ -68,8 +68,7 @@ def evolve(run: RunState, event: ev.Event) -> RunState:  # noqa: C901, PLR0911, 
                 raise InternalError(f"BranchVerified does not fit a branch that is {run.branch}")
             return replace(run, branch=Branch.GREEN if passed else Branch.RED, branch_feedback=feedback)
         case ev.UnitReset() | ev.UnitSkipped() | ev.UnitFixed():
-            after = _with_unit(run, event)
-            return replace(after, outcome=_final(run), branch=Branch.UNVERIFIED, is_halted=False)
+            return replace(_with_unit(run, event), outcome=_final(run), is_halted=False)
         case ev.UnitParked() | ev.StepBroke():
             return replace(_with_unit(run, event), is_halted=True)
         case ev.UnitLanded():

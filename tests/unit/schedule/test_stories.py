@@ -456,6 +456,13 @@ def test_consent_can_be_given_after_a_unit_was_skipped() -> None:
     assert story.turns("b")
 
 
+def test_consent_that_comes_while_the_branch_is_verified_does_not_verify_it_twice() -> None:
+    story = Story(facts(unit("a"))).breaks("a", ev.Step.DRIVE).hears(ev.UnitSkipped(A, satisfies=False))
+    story.hears(ev.UnitSkipped(A, satisfies=True))
+    assert [type(command) for command in story.begun[1:]] == [cmd.VerifyBranch]
+    assert story.hears(ev.BranchVerified(passed=True)).run.outcome == Outcome(Result.COMPLETED)
+
+
 def test_a_fix_by_hand_is_verified_and_lands_without_a_review() -> None:
     story = worn_out(Mode.PHASED).hears(ev.UnitFixed(A, fix_of(A)))
     assert isinstance(story.last, cmd.VerifyWork)
