@@ -7,6 +7,7 @@ had finished may not.
 
 import hashlib
 import os
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -22,7 +23,8 @@ from amelia.record.journal import is_driven, read_journal
 from amelia.schedule.machine import fold
 from crash.story import Place
 
-INTERRUPTED = "-interrupted-"  # under such refs lies what a turn that was cut off had written
+# Beside the ref of an attempt lies what a turn of it that was cut off had written.
+CUT_OFF = re.compile(r"refs/amelia/RUN/[^/]+/\d+-\w+")
 SIDE_BY_SIDE = ("phase-2", "phase-3")
 ROLES = {"developer": ev.Step.DRIVE, "reviewer": ev.Step.REVIEW, "evaluator": ev.Step.EVALUATE}
 FINISHES: Mapping[type, ev.Step] = {
@@ -96,6 +98,9 @@ def faults(place: Place, reference: Witness, *, checkout: Mapping[str, str]) -> 
     yield from (Fault(Kind.ORPHAN, one) for one in living(place))
     if place.checkout != checkout:
         yield Fault(Kind.CHECKOUT, str(set(place.checkout.items()) ^ set(checkout.items())))
+    if place.run is None:
+        yield Fault(Kind.RESUME, "the run never began")
+        return
     try:
         yield from _differences(testify(place), reference)
         yield from _in_the_journal(place)
@@ -135,7 +140,7 @@ def _differences(found: Witness, wanted: Witness) -> Iterator[Fault]:
 
 def _left(found: Witness, wanted: Witness) -> Iterator[str]:
     for ref in found.refs.keys() - wanted.refs.keys():
-        if INTERRUPTED not in ref:
+        if not CUT_OFF.fullmatch(ref):
             yield ref
     if found.runs != wanted.runs:
         yield f"{found.runs} directories of runs"
