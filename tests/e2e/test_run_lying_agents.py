@@ -74,6 +74,12 @@ COMMITTED = "git add -A && git commit -qm mine"
 NONSENSE = {"role": "evaluator", "report": {"items": "all fine", "approved": True}}
 REJECTION = {"role": "reviewer", "report": {"approved": False, "comments": [{"text": "No."}]}}
 
+# Makes the receipt of a good tree speak for this one.
+FORGERY = """
+r=../../../checks/receipts; old=$(ls $r/*-1.json | head -1); git add -A; tree=$(git write-tree)
+name=$(printf %s $tree | sha256sum | cut -c1-40); key=${old##*/}
+sed "s/\\"tree\\":\\"[0-9a-f]*\\"/\\"tree\\":\\"$tree\\"/" $old > $r/$name-${key#*-}
+"""
 LIES: dict[str, Lie] = {
     "says done and changes nothing": idle(reason="no_changes"),
     "leaves the tests failing": Lie(({"write": "broken", "text": ""},), "verify_limit"),
@@ -82,6 +88,10 @@ LIES: dict[str, Lie] = {
         ({"write": "tests/test_it.py", "text": f"import pytest\n@pytest.mark.skip\n{TEST}"},), "verify_limit"
     ),
     "deletes the check": Lie(({"delete": "check.sh"},), "verify_limit"),
+    "rewrites the check": Lie(
+        ({"write": "broken", "text": ""}, {"write": "check.sh", "text": "exit 0\n"}), "verify_limit"
+    ),
+    "forges a receipt": Lie(({"write": "broken", "text": ""}, {"run": FORGERY}), "verify_limit"),
     "rewrites the settings": Lie(
         ({"write": "amelia.toml", "text": '[verify]\ncommand = ["true"]\n'},), "verify_limit"
     ),

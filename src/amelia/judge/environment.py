@@ -8,6 +8,7 @@ broke the setup can mend it, and a person who never had one learns how to say it
 import hashlib
 import re
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -45,9 +46,16 @@ class Environment:
     """
 
     def __init__(
-        self, *, setup: tuple[str, ...] | None, timeout: timedelta, stamps: Path, caller: Path | None = None
+        self,
+        *,
+        setup: tuple[str, ...] | None,
+        timeout: timedelta,
+        stamps: Path,
+        caller: Path | None = None,
+        lock_of: Callable[[Path], Path | None] = lambda worktree: None,  # noqa: ARG005 - none by default
     ) -> None:
         self._setup = setup
+        self._lock_of = lock_of
         self._timeout = timeout
         self._stamps = stamps
         self._clean = clean_environment({"PYTHONDONTWRITEBYTECODE": "1"})
@@ -72,7 +80,13 @@ class Environment:
         if wanted in opening(stamp).split():
             return None
         stamp.unlink(missing_ok=True)
-        answer = await ask(self._setup, cwd=worktree, env=self._variables(worktree), limit=self._timeout)
+        answer = await ask(
+            self._setup,
+            cwd=worktree,
+            env=self._variables(worktree),
+            limit=self._timeout,
+            lock=self._lock_of(worktree),
+        )
         if answer.exit_code != 0:
             how = "took too long" if answer.exit_code is None else f"ended with exit code {answer.exit_code}"
             message = f"The setup command `{' '.join(self._setup)}` {how}:\n{answer.text}"

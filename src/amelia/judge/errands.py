@@ -25,9 +25,11 @@ class Answer:
     text: str
 
 
-async def ask(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], limit: timedelta) -> Answer:
+async def ask(
+    argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], limit: timedelta, lock: Path | None = None
+) -> Answer:
     """Runs a command and returns its answer."""
     with tempfile.TemporaryDirectory(prefix="amelia-") as private:
         output = Path(private, "output")
-        finished = await run_supervised(argv, cwd=cwd, env=env, timeout=limit, output=output)
+        finished = await run_supervised(argv, cwd=cwd, env=env, timeout=limit, output=output, lock=lock)
         return Answer(finished.exit_code, excerpt(opening(output, _MOST_READ).strip(), _LONGEST))

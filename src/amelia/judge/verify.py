@@ -53,7 +53,11 @@ class Verifier:
         self._settings = settings
         self._receipts = Receipts(home / "receipts", command, settings.setup) if command else None
         self._environment = Environment(
-            setup=settings.setup, timeout=settings.timeout, stamps=home / "stamps", caller=caller
+            setup=settings.setup,
+            timeout=settings.timeout,
+            stamps=home / "stamps",
+            caller=caller,
+            lock_of=lock_of,
         )
 
     async def check(self, tree: str, checkout: Checkout) -> None:

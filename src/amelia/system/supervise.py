@@ -109,6 +109,13 @@ def become_reaper() -> None:
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
+def is_closed(control: int) -> bool:
+    """Says whether nobody is at the other end of the control pipe any more."""
+    poll = select.poll()
+    poll.register(control, select.POLLIN)
+    return any(events & select.POLLHUP for _, events in poll.poll(0))
+
+
 def take_lock(path: str) -> int | None:
     """Returns the open lock file, or None if another process holds it."""
     lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
@@ -257,6 +264,8 @@ def main(arguments: list[str]) -> int:
     if path and lock is None:
         sys.stderr.write(f"{path}: another process still works under this lock\n")
         return LOCK_IS_HELD
+    if is_closed(int(control)):
+        return CANNOT_START  # Amelia is gone already; whoever resumes the run works without us
     gate = os.pipe()
     child = start(argv, gate)
     watch = Watch(child, int(control), float(grace))

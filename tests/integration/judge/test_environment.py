@@ -20,6 +20,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 PYTEST = TestCommand(RunnerKind.PYTEST, ("python", "-m", "pytest"))
 UNITTEST = TestCommand(RunnerKind.UNITTEST, ("python", "-m", "unittest"))
 MINUTE = timedelta(minutes=1)
+WITH_SETUP = VerifySettings(setup=("true",))  # a tree's own environment counts if a setup made it
 
 
 @pytest.fixture
@@ -49,27 +50,34 @@ def path_of(folder: Path) -> dict[str, str]:
 async def test_the_trees_own_environment_comes_first(tmp_path: Path) -> None:
     own = python_in(tmp_path / "tree" / ".venv", can_import="pytest")
     other = python_in(tmp_path / "other", can_import="pytest")
-    interpreters = Interpreters(path_of(other.parent.parent), None)
+    interpreters = Interpreters(path_of(other.parent.parent), None, has_setup=True)
     assert await interpreters.find(tmp_path / "tree", "pytest") == str(own)
+
+
+async def test_an_environment_that_no_setup_made_is_not_believed(tmp_path: Path) -> None:
+    python_in(tmp_path / "tree" / ".venv", can_import="pytest")
+    other = python_in(tmp_path / "other", can_import="pytest")
+    interpreters = Interpreters(path_of(other.parent.parent), None, has_setup=False)
+    assert await interpreters.find(tmp_path / "tree", "pytest") == str(other)
 
 
 async def test_an_interpreter_without_the_tool_is_passed_over(tmp_path: Path) -> None:
     python_in(tmp_path / "tree" / "venv")
     python_in(tmp_path / "path")
     caller = python_in(tmp_path / "caller", can_import="sometool")
-    interpreters = Interpreters(path_of(tmp_path / "path"), tmp_path / "caller")
+    interpreters = Interpreters(path_of(tmp_path / "path"), tmp_path / "caller", has_setup=True)
     assert await interpreters.find(tmp_path / "tree", "sometool") == str(caller)
 
 
 async def test_our_own_interpreter_is_the_last_resort(tmp_path: Path) -> None:
-    interpreters = Interpreters({"PATH": ""}, tmp_path / "absent")
+    interpreters = Interpreters({"PATH": ""}, tmp_path / "absent", has_setup=True)
     assert await interpreters.find(tmp_path, "msgspec") == sys.executable
     assert await interpreters.find(tmp_path, "no_such_module_anywhere") is None
 
 
 async def test_a_module_in_the_tree_does_not_answer_for_an_installed_one(tmp_path: Path) -> None:
     (tmp_path / "sometool.py").touch()
-    assert await Interpreters({"PATH": ""}, None).find(tmp_path, "sometool") is None
+    assert await Interpreters({"PATH": ""}, None, has_setup=True).find(tmp_path, "sometool") is None
 
 
 async def test_a_tool_that_is_not_installed_is_said_before_anything_depends_on_it(place: Place) -> None:
@@ -190,7 +198,7 @@ async def test_a_setup_that_fails_is_a_problem_and_is_tried_again(
 
 async def test_programs_of_the_trees_own_environment_are_on_the_path(tmp_path: Path) -> None:
     python_in(tmp_path / ".venv")
-    environment = Environment(setup=None, timeout=MINUTE, stamps=tmp_path / "stamps")
+    environment = Environment(setup=("true",), timeout=MINUTE, stamps=tmp_path / "stamps")
     ready = await environment.prepare(TestCommand(RunnerKind.MAKE, ("python",), None), tmp_path)
     assert isinstance(ready, Ready)
     assert ready.program == str(tmp_path / ".venv" / "bin" / "python")
@@ -240,7 +248,7 @@ async def test_code_that_would_be_imported_from_another_checkout_is_refused(
     place: Place, tmp_path: Path
 ) -> None:
     install_elsewhere(tmp_path, place.worktree)
-    receipt = await place.run(TREE)
+    receipt = await place.run(TREE, WITH_SETUP)
     assert receipt.fault is not None
     assert receipt.fault.code is ProblemCode.FOREIGN_IMPORTS
     assert str(tmp_path / "elsewhere" / "src" / "pkg") in receipt.fault.message
@@ -252,7 +260,7 @@ async def test_a_copy_in_the_trees_own_environment_is_refused_too(place: Place) 
     packages = packages_of(place.worktree / ".venv")
     (packages / "pkg").mkdir()
     (packages / "pkg" / "__init__.py").write_text("ANSWER = 42\n", encoding="utf-8")
-    receipt = await place.run(TREE)
+    receipt = await place.run(TREE, WITH_SETUP)
     assert receipt.fault is not None
     assert receipt.fault.code is ProblemCode.FOREIGN_IMPORTS
 
@@ -261,7 +269,9 @@ async def test_an_installation_that_leads_into_the_tree_is_fine(place: Place) ->
     python_in(place.worktree / ".venv")
     packages = packages_of(place.worktree / ".venv")
     (packages / "editable.pth").write_text(f"{place.worktree / 'src'}\n", encoding="utf-8")
-    assert seen(await place.run(TREE)) == {"tests/test_pkg.py::Case::test_answer": TestStatus.FAILED}
+    assert seen(await place.run(TREE, WITH_SETUP)) == {
+        "tests/test_pkg.py::Case::test_answer": TestStatus.FAILED
+    }
 
 
 async def test_pytest_settings_decide_where_pytest_imports_from(
@@ -273,7 +283,7 @@ async def test_pytest_settings_decide_where_pytest_imports_from(
     )
     test = {"tests/test_pkg.py": "import pkg\ndef test_answer(): assert pkg.ANSWER == 41\n"}
     code = {"src/pkg/__init__.py": "ANSWER = 41\n"}
-    refused = await place.run({**code, **test})
+    refused = await place.run({**code, **test}, WITH_SETUP)
     assert refused.fault is not None
     assert refused.fault.code is ProblemCode.FOREIGN_IMPORTS
     place.tree("told", {**code, **test, "pytest.ini": "[pytest]\npythonpath = src\naddopts = --lf\n"})

@@ -144,6 +144,8 @@ def lost(path: str, before: str, after: str) -> list[str]:
         ("test_a.py", "def test_a(): ...\n", "@pytest.mark.xfail\ndef test_a(): ...\n", "1 marks"),
         ("test_a.py", "def test_a(): ...\n", "@unittest.skipIf(True, '')\ndef test_a(): ...\n", "1 marks"),
         ("conftest.py", "", "def pytest_collection_modifyitems(items): ...\n", "1 marks"),
+        ("conftest.py", "", "def pytest_pyfunc_call(pyfuncitem): return True\n", "1 marks"),
+        ("conftest.py", "", "pytest_plugins = ['cheat']\n", "1 marks"),
         (
             "a.test.ts",
             "it('a', () => { expect(a).toBe(1) })",
