@@ -176,6 +176,11 @@ def test_an_approval_with_a_finding_that_blocks_is_evaluated_one_with_a_minor_on
     assert isinstance(story["b"], Landing)
 
 
+def test_one_finding_that_blocks_among_minor_ones_speaks_against_an_approval() -> None:
+    story = in_mode(Mode.TASKS).drives("a").verifies("a")
+    assert isinstance(story.approves("a", finding("taste", Weight.MINOR), LEAK)["a"], Evaluating)
+
+
 def test_no_changes_are_never_reviewed_and_end_as_what_they_are() -> None:
     nothing = (Problem(ProblemCode.NO_CHANGES, "nothing changed"),)
     story = in_mode(Mode.TASKS)
