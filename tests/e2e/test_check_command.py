@@ -347,7 +347,7 @@ except SystemExit:
         "amelia.model.errors",
         "amelia.show",
         "amelia.show.cli",
-        "amelia.show.cli.text",
+        "amelia.show.text",
     ]
 
 

@@ -15,8 +15,8 @@ from typing import TextIO
 import pytest
 
 from amelia.model.outcome import Result
-from amelia.show.cli.text import width
 from amelia.show.run.live import LiveTree, can_redraw, local_now
+from amelia.show.text import width
 from runs import Story, chain, four_phases
 
 HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"

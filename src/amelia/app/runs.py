@@ -13,7 +13,7 @@ from pathlib import Path
 
 from anyio import to_thread
 
-from amelia.app.workshops import find_tests, keep_work, make_driver, open_workshop
+from amelia.app.workshops import find_tests, keep_work, make_driver, open_store, open_workshop
 from amelia.land.commit import check_signing
 from amelia.model.agents import Role
 from amelia.model.errors import AmeliaError, ConfigError
@@ -50,10 +50,13 @@ class SecondRunError(AmeliaError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewRun:
-    """A run that is to be: of which plan, from which base, with which settings."""
+    """A run that is to be: of which plan, from which base, with which settings.
+
+    `plan_path` is None for a plan that is in no file; the run keeps its text in any case.
+    """
 
     compiled: CompiledPlan
-    plan_path: Path
+    plan_path: Path | None
     data: bytes
     settings: RunSettings
     repository: Path
@@ -81,7 +84,7 @@ def begin_run(new: NewRun, *, home: Path) -> RunDirectory:
         raise ConfigError("no driver is chosen", hint="give one: --driver script --script FILE.toml")
     make_driver(new.settings.driver, new.settings.script)
     _clear_unborn(home, source)
-    directory = new_run(home, new.plan_path.name, datetime.now(UTC))
+    directory = new_run(home, new.plan_path.name if new.plan_path else "", datetime.now(UTC))
     try:
         # The lock tells others that this run is being made and is not a leftover.
         with SqliteJournal(directory.journal) as journal:
@@ -138,7 +141,7 @@ def _prepare(new: NewRun, directory: RunDirectory, *, source: Source, base: Comm
     return RunStarted(
         run=directory.run,
         plan_hash=compiled.plan.hash,
-        plan_path=str(new.plan_path.absolute()),
+        plan_path=str((new.plan_path or directory.plan).absolute()),
         goal=compiled.plan.goal,
         mode=compiled.mode,
         policy=settings.policies[compiled.mode],
@@ -183,7 +186,7 @@ def _refuse_second_run(new: NewRun, *, home: Path, source: Source) -> None:
         run = fold(recorded.event for recorded in read_journal(directory.journal))
         if run.outcome is None or not run.outcome.is_final:
             raise SecondRunError(
-                f"{new.plan_path}: run {directory.run} of this plan is {run.outcome or 'under way'}",
+                f"run {directory.run} of this plan is {run.outcome or 'under way'}",
                 hint=f"go on with it: amelia resume {directory.run}; or start another: --again",
             )
 
@@ -198,6 +201,9 @@ def notices(directory: RunDirectory) -> Iterator[str]:
         yield "the repository has no commits; the run starts from an empty one"
     elif count := uncommitted(source):
         yield f"{count} uncommitted files are not part of the run, which starts from {facts.base[:12]}"
+    lane = Lane(open_store(directory, facts), 1, Purpose.CHECK)
+    if empty := prepare(lane, tree=facts.base, base=facts.base).empty_submodules:
+        yield f"submodules without content stay empty: {', '.join(empty)} (git submodule update --init)"
     if facts.test_command is None:
         yield "no way to run tests was found: nothing will be executed, only files and scope are checked"
     elif facts.test_command.others:

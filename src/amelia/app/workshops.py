@@ -102,17 +102,22 @@ def find_tests(
 
     A tree without tests is tested as the files say that the plan is going to write.
     """
+    found = find_command(lane.directory, settings)
+    if found is not None:
+        _prove(directory, lane, command=found, settings=settings)
+        return found
+    declared = [path for unit in units for piece in unit.pieces for path in piece.files]
+    for planned in planned_commands(declared):
+        with suppress(ConfigError):
+            _prove(directory, lane, command=planned, settings=settings)
+            return planned
+    return None
 
-    async def checkout(_: str) -> Path:
+
+def _prove(directory: RunDirectory, lane: Lane, *, command: TestCommand, settings: VerifySettings) -> None:
+    """Raises if a command cannot test what is in a lane."""
+
+    async def as_it_is(_: str) -> Path:
         return lane.directory
 
-    found = find_command(lane.directory, settings)
-    declared = [path for unit in units for piece in unit.pieces for path in piece.files]
-    *others, last = (found,) if found is not None else (*planned_commands(declared), None)
-    for command in others:
-        with suppress(ConfigError):
-            anyio.run(make_verifier(directory, command, settings).check, "", checkout)
-            return command
-    if last is not None:
-        anyio.run(make_verifier(directory, last, settings).check, "", checkout)
-    return last
+    anyio.run(make_verifier(directory, command, settings).check, "", as_it_is)

@@ -6,7 +6,6 @@
 """
 
 import shutil
-from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -22,20 +21,17 @@ from amelia.workspace.standalone import write_alternates
 AGENT_CONFIG = "agent.config"
 
 
-def make_store(
-    source: Source, directory: Path, *, run: str, base: CommitId | None, hidden: Iterable[str] = ()
-) -> tuple[Store, CommitId]:
+def make_store(source: Source, directory: Path, *, run: str, base: CommitId | None) -> tuple[Store, CommitId]:
     """Makes or opens the store of a run in the run's directory, and returns it with the run's base.
 
-    Without a base (a repository without commits) the run starts from an empty commit of its own. `hidden` are
-    patterns of files that are in the worktrees but never part of the work.
+    Without a base (a repository without commits) the run starts from an empty commit of its own.
     """
     store = Store(run=run, directory=directory, source=source)
     _refuse_branch_in_the_way(source)
     if base is not None:
         set_ref(source.repository, base_ref(run), base)
     if not store.git_dir.exists():
-        _build(store, base, hidden=hidden)
+        _build(store, base)
     if base is None:
         base = _empty_beginning(store)
     set_ref(store.repository, base_ref(run), base)
@@ -47,7 +43,7 @@ def borrowed_objects(source: Source) -> tuple[Path, ...]:
     return () if source.is_shallow else (source.common_dir / "objects",)
 
 
-def _build(store: Store, base: CommitId | None, *, hidden: Iterable[str]) -> None:
+def _build(store: Store, base: CommitId | None) -> None:
     source = store.source
     store.directory.mkdir(parents=True, exist_ok=True)
     unfinished = store.directory / "store.unfinished.git"
@@ -56,7 +52,7 @@ def _build(store: Store, base: CommitId | None, *, hidden: Iterable[str]) -> Non
     with (unfinished / "config").open("a", encoding="utf-8", errors="surrogateescape") as config:
         config.write(store_config(source))
     (unfinished / AGENT_CONFIG).write_text(agent_config(source), encoding="utf-8", errors="surrogateescape")
-    _copy_info(source, unfinished / "info", hidden=hidden)
+    _copy_info(source, unfinished / "info")
     (unfinished / "lanes").mkdir()
     write_alternates(unfinished, borrowed_objects(source))
     if source.is_shallow and base is not None:
@@ -64,14 +60,11 @@ def _build(store: Store, base: CommitId | None, *, hidden: Iterable[str]) -> Non
     unfinished.rename(store.git_dir)
 
 
-def _copy_info(source: Source, info: Path, *, hidden: Iterable[str]) -> None:
+def _copy_info(source: Source, info: Path) -> None:
     info.mkdir(exist_ok=True)
     for name in ("attributes", "exclude"):
         if (origin := source.common_dir / "info" / name).is_file():
             shutil.copyfile(origin, info / name)
-    with (info / "exclude").open("a") as exclude:
-        exclude.writelines(f"\n{pattern}" for pattern in hidden)
-        exclude.write("\n")
 
 
 def _empty_beginning(store: Store) -> CommitId:

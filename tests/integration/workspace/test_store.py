@@ -127,23 +127,19 @@ def test_agents_get_neither_the_users_hooks_nor_the_users_key(repo: Repo, tmp_pa
     assert agent.git("log", "-1", "--format=%s %G?") == "mine N"
 
 
-def test_what_the_user_excludes_and_what_is_hidden_is_not_part_of_the_work(
-    repo: Repo, tmp_path: Path
-) -> None:
+def test_what_the_user_excludes_is_not_part_of_the_work(repo: Repo, tmp_path: Path) -> None:
     (repo.path / ".git" / "info").mkdir(exist_ok=True)
     (repo.path / ".git" / "info" / "exclude").write_text("*.local")
     source = open_source(repo.path)
-    store, base = make_store(
-        source, tmp_path / "run", run="r1", base=source.head, hidden=["/docs/amelia/2026-x/"]
-    )
+    store, base = make_store(source, tmp_path / "run", run="r1", base=source.head)
     run = Run(repo, source, store, base)
     agent = run.prepare()
-    agent.write({"x.local": "x", "docs/amelia/2026-x/plan.md": "x", "docs/mine.md": "x"})
+    agent.write({"x.local": "x", "docs/mine.md": "x"})
     taken = run.snapshot()
     assert git(store.git_dir, "diff", "--name-only", base, taken.tree) == "docs/mine.md"
     assert agent.git("status", "--porcelain", "--untracked-files=all") == "?? docs/mine.md"
     run.prepare()
-    assert (agent.path / "docs/amelia/2026-x/plan.md").is_file()
+    assert (agent.path / "x.local").is_file()
 
 
 def test_a_branch_in_the_way_is_refused_before_anything_is_made(repo: Repo, tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amelia.show.cli.text import width
 from amelia.show.run.spans import ASCII, UNICODE, Charset, Span, Style, charset_for, fitted, painted, text_of
+from amelia.show.text import width
 
 
 @pytest.mark.parametrize(

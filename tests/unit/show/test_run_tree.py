@@ -13,9 +13,9 @@ from amelia.model.agents import Ending
 from amelia.model.findings import Disposition, Ruling
 from amelia.model.outcome import Reason, Result
 from amelia.model.plan import Mode, TaskId, UnitId
-from amelia.show.cli.text import width
 from amelia.show.run.spans import ASCII, UNICODE, Style, painted, text_of
 from amelia.show.run.tree import draw_run
+from amelia.show.text import width
 from runs import BASE, Story, chain, commit, finding, four_phases, started, task, unit, work
 
 ONE, TWO = UnitId("1"), UnitId("2")

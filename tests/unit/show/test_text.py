@@ -1,6 +1,6 @@
 import pytest
 
-from amelia.show.cli.text import fit, printable, width
+from amelia.show.text import fit, printable, width
 
 
 @pytest.mark.parametrize(

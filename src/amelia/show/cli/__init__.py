@@ -64,7 +64,7 @@ def group(ctx: click.Context) -> None:
 def main() -> None:
     """Runs the command line; an error ends it with a message and the exit code of its kind."""
     from amelia.model.errors import AmeliaError  # noqa: PLC0415 - not needed for --help
-    from amelia.show.cli.text import printable  # noqa: PLC0415
+    from amelia.show.text import printable  # noqa: PLC0415
 
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:  # closed by whoever started us

@@ -11,9 +11,9 @@ from amelia.app.plans import check_plan
 from amelia.model.plan import Mode
 from amelia.plan.compile import CompiledPlan
 from amelia.show.cli.diagram import draw_dot, draw_mermaid
-from amelia.show.cli.text import printable
 from amelia.show.cli.tree import draw_errors, draw_plan
 from amelia.show.json import plan_json
+from amelia.show.text import printable
 
 _DRAWINGS = {"mermaid": draw_mermaid, "dot": draw_dot}
 

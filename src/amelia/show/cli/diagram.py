@@ -1,7 +1,7 @@
 """The graph of units as a diagram, for mermaid and for Graphviz."""
 
 from amelia.plan.compile import CompiledPlan
-from amelia.show.cli.text import printable
+from amelia.show.text import printable
 
 
 def draw_mermaid(compiled: CompiledPlan) -> str:

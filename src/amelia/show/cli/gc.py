@@ -4,7 +4,7 @@ import click
 
 from amelia.app.history import collect
 from amelia.config.places import state_home
-from amelia.show.cli.text import printable
+from amelia.show.text import printable
 
 _MEGABYTE = 1_000_000
 

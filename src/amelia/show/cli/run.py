@@ -16,8 +16,10 @@ from amelia.model.plan import Mode
 from amelia.model.settings import RunSettings
 from amelia.plan.compile import CompiledPlan
 from amelia.show.cli.driving import drive
-from amelia.show.cli.text import printable
 from amelia.show.cli.tree import draw_errors, draw_plan
+from amelia.show.text import printable
+
+_STANDARD_INPUT = "standard input"
 
 
 class _Chosen(TypedDict):
@@ -73,12 +75,12 @@ def command(
     settings = load_settings(Path.cwd())
     data = plan.read()
     compiled = compile_with(data, settings.plan, mode=None if mode == "auto" else Mode(mode))
-    name = "standard input" if plan.name in {"-", "<stdin>"} else plan.name
+    name = _STANDARD_INPUT if plan.name in {"-", "<stdin>"} else plan.name
     is_asking = not (yes or no_input or as_json) and sys.stdin.isatty() and sys.stdout.isatty()
     _check(compiled, name=printable(name), is_asking=is_asking)
     new = NewRun(
         compiled=compiled,
-        plan_path=Path(name),
+        plan_path=None if name == _STANDARD_INPUT else Path(name),
         data=data,
         settings=_adjusted(settings.run, chosen),
         repository=Path.cwd(),

@@ -16,12 +16,12 @@ from amelia.model.state import Landed
 from amelia.record.journal import read_journal
 from amelia.record.runs import RunDirectory, find_run
 from amelia.schedule.machine import fold
-from amelia.show.cli.text import fit, printable
 from amelia.show.run.projection import execution_state
 from amelia.show.run.spans import charset_for, painted, text_of
 from amelia.show.run.standing import outcome_text
 from amelia.show.run.times import Timeline, instant
 from amelia.show.run.tree import draw_run
+from amelia.show.text import fit, printable
 from amelia.workspace.source import open_source
 
 _WIDE = 100

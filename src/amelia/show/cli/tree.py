@@ -13,7 +13,7 @@ from amelia.model.diagnostics import Diagnostic, Severity
 from amelia.model.plan import Level, Mode, Task, TaskStatus, Unit
 from amelia.plan.compile import CompiledPlan
 from amelia.plan.graph import DONE
-from amelia.show.cli.text import fit, printable, width
+from amelia.show.text import fit, printable, width
 
 _LEVEL_COLOURS = {Level.LOW: "green", Level.MEDIUM: "yellow", Level.HIGH: "red", Level.CRITICAL: "red"}
 _SEVERITY_COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "blue"}

@@ -8,8 +8,8 @@ from amelia.app.runs import drive_run
 from amelia.model.events import AbortRequested, CancelRequested
 from amelia.model.journal import Wanted
 from amelia.record.runs import RunDirectory
-from amelia.show.cli.text import printable
 from amelia.show.run.watchers import Silent
+from amelia.show.text import printable
 
 
 def carry_wish(directory: RunDirectory, wanted: Wanted, *, said: str) -> None:

@@ -7,11 +7,11 @@ from amelia.model.git import branch_ref
 from amelia.model.outcome import Result
 from amelia.model.plan import UnitId
 from amelia.model.state import Branch, Parked, Wish
-from amelia.show.cli.text import width
 from amelia.show.run.scene import Scene
 from amelia.show.run.spans import Line, Span, Style
 from amelia.show.run.standing import Exit, exits_of, exits_of_run, is_final
 from amelia.show.run.times import duration, lasted
+from amelia.show.text import width
 
 _MOST_DETAIL = 3
 _ROOM_FOR_DETAIL = 10

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from enum import Enum
 from typing import TypeAlias
 
-from amelia.show.cli.text import fit, printable, width
+from amelia.show.text import fit, printable, width
 
 _MOST_SHOWN = 1000  # characters of a foreign text that are looked at; no line is as wide
 

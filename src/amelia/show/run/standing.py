@@ -20,8 +20,8 @@ from amelia.model.state import (
     UnitState,
     Waiting,
 )
-from amelia.show.cli.text import printable
 from amelia.show.run.times import Timeline, UnitTimes
+from amelia.show.text import printable
 
 Blocked = Mapping[UnitId, tuple[UnitId, ...]]
 

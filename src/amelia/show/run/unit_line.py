@@ -24,11 +24,11 @@ from amelia.model.state import (
 )
 from amelia.schedule.decide import is_over
 from amelia.schedule.pick import blockers
-from amelia.show.cli.text import width
 from amelia.show.run.scene import Scene, clock_time, kinds
 from amelia.show.run.spans import Line, Span, Style
 from amelia.show.run.standing import attempt_number, last_attempt, subtask_status
 from amelia.show.run.times import duration, lasted
+from amelia.show.text import width
 
 _LEAST_TITLE = 12
 _STEPS = {
