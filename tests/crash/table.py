@@ -63,7 +63,8 @@ def main() -> int:
     for verdict in play_all(cases, directory, reference, jobs=jobs):
         verdicts.append(verdict)
         _tell(verdict, f"{len(verdicts)}/{len(cases)}")
-    PAGE.write_text(_page(reference, verdicts, seconds=time.monotonic() - began), encoding="utf-8")
+    took = f"{(time.monotonic() - began) / 60:.0f} minutes, {jobs} runs at a time on {os.cpu_count()} cores"
+    PAGE.write_text(_page(reference, verdicts, took=took), encoding="utf-8")
     bad = [verdict for verdict in verdicts if verdict.faults]
     if not bad:
         shutil.rmtree(directory)
@@ -76,7 +77,7 @@ def _tell(verdict: Verdict, progress: str) -> None:
     sys.stdout.flush()
 
 
-def _page(reference: Reference, verdicts: Sequence[Verdict], *, seconds: float) -> str:
+def _page(reference: Reference, verdicts: Sequence[Verdict], *, took: str) -> str:
     names = [name for name, _ in COLUMNS]
     lines = [
         f"| killed around | kills | {' | '.join(names)} | seconds (median) |",
@@ -85,7 +86,7 @@ def _page(reference: Reference, verdicts: Sequence[Verdict], *, seconds: float) 
         _row("**all**", verdicts),
     ]
     missed = [str(verdict.case) for verdict in verdicts if not verdict.is_reached]
-    notes = [f"Moments: {', '.join(MOMENTS)}. Whole sweep: {seconds / 60:.0f} minutes."]
+    notes = [f"Moments: {', '.join(MOMENTS)}. The whole sweep took {took}."]
     if missed:
         notes.append(
             f"Not reached, since the order of parallel work varies, and compared all the same: {'; '.join(missed)}."
