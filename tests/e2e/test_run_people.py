@@ -213,7 +213,7 @@ def test_status_tells_where_a_run_stands(halted: Stage) -> None:
     assert [unit["state"] for unit in state["units"]] == ["landed", "parked", "waiting"]
     assert [unit["attempt"] for unit in state["units"]] == [2, 2, 0]
     ways = [" ".join(way.split()[1:2]) for way in state["units"][1]["waits_for_person"]]
-    assert ways == ["retry", "fix", "skip", "abort"]
+    assert ways == ["retry", "fix", "skip", "skip", "log", "abort"]
 
 
 def test_status_shows_the_run_as_a_tree_with_what_to_do(halted: Stage) -> None:
@@ -316,7 +316,7 @@ def test_a_plan_that_is_being_run_is_started_once_more_only_when_told_to(stage: 
     assert stage.run(plan, turn, APPROVED).code == 1
     again = stage.run(plan, writes("1", "a"), APPROVED)
     assert again.code == 2
-    assert f"amelia resume {stage.name}" in again.err
+    assert f"amelia status {stage.name}" in again.err
     assert "--again" in again.err
     assert len(stage.names) == 1
     assert stage.run(plan, writes("1", "a"), APPROVED, options=["--again"]).code == 0

@@ -65,6 +65,9 @@ def attempt_diff(directory: RunDirectory, unit: UnitId, attempt: int | None) -> 
     past = read_journal(directory.journal)
     facts = past[0].event
     assert isinstance(facts, ev.RunStarted)
+    if unit not in (units := [known.id for known in facts.units]):
+        shown = ", ".join(units[:8])
+        raise UnknownAttemptError(f"run {directory.run} has no unit {unit!r}; it has {shown}")
     attempts = _attempts(past, unit)
     if not attempts:
         raise UnknownAttemptError(f"{unit} has no finished attempt", hint=f"amelia status {directory.run}")
@@ -91,6 +94,11 @@ def _attempts(past: list[Recorded], unit: UnitId) -> dict[int, tuple[CommitId, C
                 base = start
             case ev.AttemptEnded(unit=name, attempt=attempt, work=work) if name == unit and base is not None:
                 found[attempt] = (base, work.commit)
+            case ev.UnitFixed(name, work) if name == unit and base is not None:
+                found[max(found, default=1)] = (
+                    base,
+                    work.commit,
+                )  # a person's work takes the attempt's place
             case _:
                 pass
     return found

@@ -186,8 +186,8 @@ def _refuse_second_run(new: NewRun, *, home: Path, source: Source) -> None:
         run = fold(recorded.event for recorded in read_journal(directory.journal))
         if run.outcome is None or not run.outcome.is_final:
             raise SecondRunError(
-                f"run {directory.run} of this plan is {run.outcome or 'under way'}",
-                hint=f"go on with it: amelia resume {directory.run}; or start another: --again",
+                f"run {directory.run} of this plan is {run.outcome or 'not finished'}",
+                hint=f"see what it waits for: amelia status {directory.run}; or start another: --again",
             )
 
 

@@ -55,7 +55,8 @@ def top_level_names(worktree: Path) -> tuple[str, ...]:
     found = {
         path.stem for place in places if place.is_dir() for path in place.iterdir() if _is_importable(path)
     }
-    return tuple(sorted(found - sys.stdlib_module_names))
+    # `test` is a package of Python itself that `stdlib_module_names` leaves out.
+    return tuple(sorted(found - sys.stdlib_module_names - {"test"}))
 
 
 async def foreign_imports(

@@ -66,7 +66,10 @@ class Verifier:
             return
         ready = await self._environment.prepare(self.command, await checkout(tree))
         if isinstance(ready, Problem):
-            raise ConfigError(ready.message, hint="Set `command` and `setup` of the verification.")
+            raise ConfigError(
+                ready.message,
+                hint="say how in amelia.toml, under [verify]: `command`, and `setup` if it needs one",
+            )
 
     async def receipt(self, tree: str, checkout: Checkout, *, run: int = 1) -> Receipt | None:
         """Returns what the tests say of a tree, also from an earlier time; None without a command."""

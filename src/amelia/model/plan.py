@@ -173,14 +173,25 @@ class Unit:
     pieces: tuple[Task, ...] = field(default=(), repr=False)
 
 
-def unit_heading(unit: Unit, mode: Mode) -> str:
-    """Returns what a unit is called: `Phase 2: Models`, `Task 3: Sign up`, or the title of the plan."""
+def unit_label(unit: UnitId, mode: Mode) -> str:
+    """Returns what a unit is called for short: `Phase 2`, `Task 3`, or `Plan`."""
     if mode is Mode.SINGLE:
-        return unit.title
-    number = unit.id.removeprefix("phase-") if mode is Mode.PHASED else unit.id
-    label = f"{'Phase' if mode is Mode.PHASED else 'Task'} {number}"
-    is_labelled = unit.title.casefold().startswith((f"{label}:".casefold(), f"{label} ".casefold()))
-    return unit.title if is_labelled else f"{label}: {unit.title}"
+        return "Plan"
+    if mode is Mode.PHASED:
+        return f"Phase {unit.removeprefix('phase-')}"
+    return unit if unit.casefold().startswith("task") else f"Task {unit}"
+
+
+def unit_title(unit: Unit, mode: Mode) -> str:
+    """Returns the title of a unit without the label that its author may have put before it."""
+    label = unit_label(unit.id, mode).casefold()
+    is_labelled = unit.title.casefold().startswith((f"{label}:", f"{label} "))
+    return (unit.title[len(label) + 1 :].strip() if is_labelled else "") or unit.title
+
+
+def unit_heading(unit: Unit, mode: Mode) -> str:
+    """Returns label and title of a unit: `Phase 2: Models`, `Task 3: Sign up`, or the title of the plan."""
+    return unit.title if mode is Mode.SINGLE else f"{unit_label(unit.id, mode)}: {unit_title(unit, mode)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,9 @@ async def test_an_environment_that_no_setup_made_is_not_believed(tmp_path: Path)
     python_in(tmp_path / "tree" / ".venv", can_import="pytest")
     other = python_in(tmp_path / "other", can_import="pytest")
     interpreters = Interpreters(path_of(other.parent.parent), None, has_setup=False)
-    assert await interpreters.find(tmp_path / "tree", "pytest") == str(other)
+    found = await interpreters.find(tmp_path / "tree", "pytest")
+    assert found is not None
+    assert Path(found).parent == other.parent
 
 
 async def test_an_interpreter_without_the_tool_is_passed_over(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def ended(ending: Ending, **more: Any) -> ev.AttemptEnded:
     ("event", "line"),
     [
         (ev.UnitStarted(PHASE, 1, BASE), "phase-2  started: Write API tests"),
-        (ev.SubtaskFailed(PHASE, TaskId("3"), 1), "phase-2  attempt 1  3 was not done"),
+        (ev.SubtaskFailed(PHASE, TaskId("3"), 1), "phase-2  attempt 1  task 3 was not done"),
         (ended(Ending.OK), "phase-2  attempt 1  written"),
         (ended(Ending.OK, summary="12 tests\nadded"), "phase-2  attempt 1  written: 12 tests added"),
         (

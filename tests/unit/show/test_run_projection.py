@@ -360,6 +360,8 @@ def test_a_parked_unit_lists_the_commands_a_person_can_type() -> None:
         "amelia retry demo 1",
         "amelia fix demo 1",
         "amelia skip demo 1",
+        "amelia skip demo 1 --satisfied",
+        "amelia log demo 1",
         "amelia abort demo",
     ]
 
@@ -372,7 +374,11 @@ def test_a_command_can_be_copied_whatever_a_unit_is_called() -> None:
 
 def test_what_waits_for_skipped_work_can_be_skipped_too() -> None:
     story = chain(3).tell(ev.UnitSkipped(ONE, satisfies=False))
-    assert unit_of(story, "2")["waits_for_person"] == ["amelia skip demo 2", "amelia abort demo"]
+    assert unit_of(story, "2")["waits_for_person"] == [
+        "amelia skip demo 1 --satisfied",
+        "amelia skip demo 2",
+        "amelia abort demo",
+    ]
 
 
 def test_what_waits_for_failed_work_needs_nobody_else() -> None:
@@ -391,10 +397,8 @@ def test_a_run_that_waits_as_a_whole_says_what_to_do() -> None:
     assert state_of(red)["waits_for_person"] == []
     red.end(Result.HALTED, Reason.BRANCH_RED)
     assert state_of(red)["waits_for_person"] == ["amelia resume demo", "amelia abort demo"]
-    assert (
-        state_of(chain(1).start("1").fail("1").end(Result.HALTED, Reason.VERIFY_LIMIT))["waits_for_person"]
-        == []
-    )
+    failed = chain(1).start("1").fail("1").end(Result.HALTED, Reason.VERIFY_LIMIT)
+    assert state_of(failed)["waits_for_person"] == unit_of(failed, "1")["waits_for_person"]
 
 
 def test_findings_that_were_ruled_out_are_reported() -> None:

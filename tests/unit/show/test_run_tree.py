@@ -82,10 +82,12 @@ def test_what_waits_for_a_person_stands_below_with_the_commands_to_type() -> Non
             "",
             "? Phase 2 waits for you: the checks still failed after the last attempt",
             "    2 tests fail",
-            "    amelia retry demo phase-2  try again, with all its attempts",
-            "    amelia fix demo phase-2    use what you did by hand",
-            "    amelia skip demo phase-2   leave it out",
-            "    amelia abort demo          give the run up",
+            "    amelia retry demo phase-2             try again, with all its attempts",
+            "    amelia fix demo phase-2               do it by hand",
+            "    amelia skip demo phase-2              leave it out; what needs it waits",
+            "    amelia skip demo phase-2 --satisfied  leave it out, and go on with what needs it",
+            "    amelia log demo phase-2               see what happened in full",
+            "    amelia abort demo                     give the run up",
             "",
             "1 of 4 done · 1 running · 1 failed · 1 blocked · 1m 42s",
         ]
@@ -281,7 +283,7 @@ def test_time_stands_still_when_a_run_is_over() -> None:
         ),
         (
             chain(1).start("1").tell(ev.PauseRequested()),
-            "pausing: what is under way is finished first · 0 of 1 done · 1 running · 3s",
+            "pausing: what is under way is finished first; once more ends it at once · 0 of 1 done · 1 running · 3s",
         ),
         (chain(1).tell(ev.PauseRequested(), ev.RunPaused()), "paused · 0 of 1 done · 1 waiting · 2s"),
         (
@@ -299,10 +301,11 @@ def test_a_run_whose_branch_is_red_says_what_to_do() -> None:
     story.tell(ev.BranchVerified(passed=False, feedback="1 test fails\n\ntest_x\nmore\nand more"))
     lines = drawn(story.end(Result.HALTED, Reason.BRANCH_RED))
     start = lines.index("? the whole branch does not pass its checks")
-    assert lines[start + 1 : start + 6] == [
+    assert lines[start + 1 : start + 7] == [
         "    1 test fails",
         "    test_x",
         "    more",
+        "    and more",
         "    amelia resume demo  verify the branch again",
         "    amelia abort demo   give the run up",
     ]
@@ -319,7 +322,8 @@ def test_work_behind_a_skip_asks_when_nothing_else_goes_on() -> None:
     assert not any("waits for you" in line for line in drawn(story))
     lines = drawn(story.end(Result.NEEDS_HUMAN, Reason.BLOCKED))
     assert "? Task 2 waits for you: it needs Task 1, which was skipped" in lines
-    assert "    amelia skip demo 2  leave it out, too" in lines
+    assert "    amelia skip demo 1 --satisfied  go on without 1" in lines
+    assert "    amelia skip demo 2              leave it out, too" in lines
 
 
 def test_nobody_is_asked_about_a_run_that_is_over() -> None:
@@ -430,13 +434,13 @@ def test_of_many_that_wait_for_a_person_the_first_are_shown() -> None:
     lines = drawn(parked(5), height=24)
     assert len(lines) <= 24
     assert "? Task 1 waits for you: the checks still failed after the last attempt" in lines
-    assert "… 3 more wait for you" in lines
+    assert "… 4 more wait for you" in lines
     assert sum(line.startswith("? Task") for line in drawn(parked(5))) == 5
 
 
 def test_on_a_tiny_screen_a_person_still_sees_the_first_commands() -> None:
     lines = drawn(parked(1), height=6)
-    assert "    amelia retry demo 1  try again, with all its attempts" in lines
+    assert "    amelia retry demo 1             try again, with all its attempts" in lines
 
 
 def test_groups_without_news_become_one_line() -> None:

@@ -1,11 +1,13 @@
 """`amelia log RUN [UNIT]`: what happened in a run."""
 
 import json
+from collections.abc import Iterator
 
 import click
 
 from amelia.app.people import RefusedError
 from amelia.config.places import state_home
+from amelia.model import events as ev
 from amelia.model.git import ref_component
 from amelia.model.plan import UnitId
 from amelia.record.journal import read_journal
@@ -13,6 +15,20 @@ from amelia.record.runs import find_run
 from amelia.schedule.machine import evolve, fold
 from amelia.show.run.events import event_json
 from amelia.show.run.lines import draw_change
+from amelia.show.text import printable
+
+
+def _details(event: ev.Event) -> Iterator[str]:
+    """Yields what a line has no room for: why checks failed, what was found, what a person is asked."""
+    match event:
+        case ev.AttemptVerified(passed=False, feedback=text) | ev.LandingRefused(feedback=text):
+            yield from (printable(line) for line in text.splitlines())
+        case ev.StepBroke(detail=text):
+            yield from (printable(line) for line in text.splitlines())
+        case ev.AttemptReviewed(findings=findings):
+            yield from (f"- {printable(str(finding))}" for finding in findings)
+        case _:
+            return
 
 
 @click.command("log")
@@ -35,5 +51,7 @@ def command(*, run: str, unit: str | None, as_json: bool) -> None:
             click.echo(json.dumps(told, ensure_ascii=False))
         elif line := draw_change(recorded, state):
             click.echo(line)
+            if unit is not None:
+                click.echo("".join(f"    {text}\n" for text in _details(recorded.event)), nl=False)
     if not as_json:
         click.echo(f"sessions: {directory.path / 'transcripts' / (ref_component(unit) if unit else '')}")

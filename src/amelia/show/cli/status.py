@@ -13,8 +13,9 @@ import click
 from amelia.app.history import Known, known_runs
 from amelia.config.places import state_home
 from amelia.model.state import Landed
-from amelia.record.journal import read_journal
+from amelia.record.journal import is_driven, read_journal
 from amelia.record.runs import RunDirectory, find_run
+from amelia.schedule.decide import is_over
 from amelia.schedule.machine import fold
 from amelia.show.run.projection import execution_state
 from amelia.show.run.spans import charset_for, painted, text_of
@@ -55,6 +56,8 @@ def _show(directory: RunDirectory, *, as_json: bool) -> None:
     is_coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     for line in draw_run(run, timeline, datetime.now(UTC).astimezone(), width=columns, charset=charset):
         click.echo(painted(line) if is_coloured else text_of(line))
+    if not is_over(run) and not is_driven(directory.journal):
+        click.echo(f"\nnobody drives this run: amelia resume {directory.run}")
 
 
 def _runs_json(runs: Sequence[Known]) -> str:
@@ -82,10 +85,15 @@ def _runs_text(runs: Sequence[Known]) -> str:
         return "no runs of this repository yet: amelia run PLAN"
     return "\n".join(
         f"{fit(known.directory.run, 32)}  {known.at.astimezone():%Y-%m-%d %H:%M}  "
-        f"{fit(outcome_text(known.run), 28)}  {_landed(known)} of {len(known.run.units)} landed  "
+        f"{fit(_standing(known), 28)}  {_landed(known)} of {len(known.run.units)} landed  "
         f"{printable(known.run.facts.goal)[:60]}"
         for known in runs
     )
+
+
+def _standing(known: Known) -> str:
+    is_left = not is_over(known.run) and not known.is_driven
+    return "interrupted" if is_left else outcome_text(known.run)
 
 
 def _landed(known: Known) -> int:

@@ -22,4 +22,4 @@ def carry_wish(directory: RunDirectory, wanted: Wanted, *, said: str) -> None:
         anyio.run(drive_run, directory, Silent())
     else:
         start_in_background(directory)
-        click.echo(f"the run goes on in the background: amelia status {directory.run}")
+        click.echo(f"the run goes on in the background; follow it: amelia resume {directory.run}")

@@ -13,7 +13,7 @@ from amelia.show.run.standing import Exit, exits_of, exits_of_run, is_final
 from amelia.show.run.times import duration, lasted
 from amelia.show.text import width
 
-_MOST_DETAIL = 3
+_MOST_DETAIL = 6
 _ROOM_FOR_DETAIL = 10
 _INDENT = " " * 4
 _ENDINGS = {
@@ -107,7 +107,7 @@ def _ending(scene: Scene) -> tuple[str, Style, str]:
     if run.is_paused:
         return "paused", Style.ASKING, ""
     if run.wish is Wish.PAUSE:
-        return "pausing", Style.ASKING, "what is under way is finished first"
+        return "pausing", Style.ASKING, "what is under way is finished first; once more ends it at once"
     return "", Style.PLAIN, ""
 
 
@@ -136,6 +136,8 @@ def _whole(scene: Scene) -> Iterator[str]:
         yield duration(time)
     if run.outcome is not None and run.facts.test_command is None:
         yield "nothing was executed"
+    if run.outcome is not None and (red := sum(len(tests) for tests in run.red.values())):
+        yield f"{red} test{'s' if red > 1 else ''} still red"
     if put_off := sum(ruling.disposition is Disposition.DEFER for _, _, ruling in run.rulings):
         yield f"{put_off} finding{'s' if put_off > 1 else ''} put off"
     if run.outcome is not None and run.outcome.result is Result.COMPLETED:

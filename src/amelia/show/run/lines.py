@@ -45,7 +45,9 @@ def _of_branch(event: ev.BranchVerified, run: RunState) -> str:
         return f"the whole branch fails: {event.feedback}"
     if run.facts.test_command is None:
         return "nothing was executed: there is no test command, and only files were checked"
-    return "the whole branch passes"
+    red = sum(len(tests) for tests in run.red.values())
+    given_up = f", but for {_counted(red, 'test')} of skipped work" if red else ""
+    return f"the whole branch passes{given_up}"
 
 
 def _of_run(event: ev.RunEvent, run: RunState) -> str | None:
@@ -80,7 +82,7 @@ def _of_unit(event: ev.UnitEvent, run: RunState, at: datetime) -> str | None:  #
             title = next((each.title for each in run.facts.units if each.id == unit), "")
             return f"started: {title}"
         case ev.SubtaskFailed(task=task):
-            return f"{task} was not done"
+            return f"task {task} was not done"
         case ev.AttemptEnded():
             return _ended(event, at)
         case ev.AttemptVerified(passed=passed, problems=problems, notes=notes, feedback=feedback):
@@ -120,8 +122,8 @@ def _of_decision(
             return f"waits for you: {reason.meaning}"
         case ev.StepBroke(step=step, detail=detail, reason=reason):
             return f"waits for you: {reason.meaning}: {step}: {detail}"
-        case ev.UnitReset():
-            return "to be tried again"
+        case ev.UnitReset(note=note):
+            return f"to be tried again{f': {note}' if note else ''}"
         case ev.UnitSkipped(satisfies=satisfies):
             return "skipped; what needs it goes on" if satisfies else "skipped, with what needs it"
         case ev.UnitFixed():

@@ -83,7 +83,7 @@ def _head(view: _View) -> Json:
     return {
         "run": run.facts.run,
         "outcome": outcome_text(run),
-        "waits_for_person": [way.command for way in exits_of_run(run)],
+        "waits_for_person": _waits(view),
         "goal": run.facts.goal,
         "plan_hash": run.facts.plan_hash,
         "mode": run.facts.mode,
@@ -95,6 +95,14 @@ def _head(view: _View) -> Json:
         "finished_at": _instant(timeline.finished_at),
         "seconds": None if time is None else round(time.total_seconds(), 3),
     }
+
+
+def _waits(view: _View) -> list[str]:
+    """Returns everything that a person can type to let the run go on."""
+    ways = [*exits_of_run(view.run)]
+    for unit in view.run.units:
+        ways += exits_of(view.run, unit, view.blocked)
+    return list(dict.fromkeys(way.command for way in ways))
 
 
 def _instant(at: datetime | None) -> str | None:

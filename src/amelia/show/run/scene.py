@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from amelia.model.plan import Mode, Unit, UnitId
+from amelia.model.plan import Unit, UnitId, unit_label
 from amelia.model.state import RunState
 from amelia.show.run.rows import Group
 from amelia.show.run.spans import Charset, Line, Span, fitted
@@ -39,7 +39,7 @@ class Scene:
 
     def label(self, unit: UnitId) -> str:
         """Returns what a unit is called: `Phase 2`, `Task 3`, `Plan`."""
-        return self.charset.shown(label(unit, self.run.facts.mode))
+        return self.charset.shown(unit_label(unit, self.run.facts.mode))
 
     def labels(self, units: Sequence[UnitId]) -> str:
         """Returns what units are called, the first few of them."""
@@ -50,15 +50,6 @@ class Scene:
     def joined(self, parts: Iterable[str]) -> str:
         """Returns the parts that say something, with dots between them."""
         return f" {self.charset.dot} ".join(part for part in parts if part)
-
-
-def label(unit: UnitId, mode: Mode) -> str:
-    """Returns what a unit of a run is called."""
-    if mode is Mode.SINGLE:
-        return "Plan"
-    if mode is Mode.PHASED:
-        return f"Phase {unit.removeprefix('phase-')}"
-    return unit if unit.casefold().startswith("task") else f"Task {unit}"
 
 
 def kinds(unit: Unit) -> str:

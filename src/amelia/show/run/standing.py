@@ -157,7 +157,14 @@ def exits_of(run: RunState, unit: UnitId, blocked: Blocked) -> tuple[Exit, ...]:
         return (*_ways(run, unit, state), _abort(run))
     culprits = blocked.get(unit, ())
     if culprits and all(isinstance(run.units[culprit], Skipped) for culprit in culprits):
-        return (_exit(run, "skip", unit, effect="leave it out, too"), _abort(run))
+        return (
+            *(
+                _exit(run, "skip", culprit, "--satisfied", effect=f"go on without {culprit}")
+                for culprit in culprits
+            ),
+            _exit(run, "skip", unit, effect="leave it out, too"),
+            _abort(run),
+        )
     return ()
 
 
@@ -165,8 +172,10 @@ def _ways(run: RunState, unit: UnitId, state: Parked) -> tuple[Exit, ...]:
     again = "go on where it stopped" if state.stage else "try again, with all its attempts"
     return (
         _exit(run, "retry", unit, effect=again),
-        _exit(run, "fix", unit, effect="use what you did by hand"),
-        _exit(run, "skip", unit, effect="leave it out"),
+        _exit(run, "fix", unit, effect="do it by hand"),
+        _exit(run, "skip", unit, effect="leave it out; what needs it waits"),
+        _exit(run, "skip", unit, "--satisfied", effect="leave it out, and go on with what needs it"),
+        _exit(run, "log", unit, effect="see what happened in full"),
     )
 
 
@@ -183,7 +192,7 @@ def _abort(run: RunState) -> Exit:
     return _exit(run, "abort", effect="give the run up")
 
 
-def _exit(run: RunState, verb: str, *units: UnitId, effect: str) -> Exit:
+def _exit(run: RunState, verb: str, *more: str, effect: str) -> Exit:
     """Makes a command that can be copied to a shell, whatever the ids are made of."""
-    words = ["amelia", verb, *(printable(word) for word in (run.facts.run, *units))]
+    words = ["amelia", verb, *(printable(word) for word in (run.facts.run, *more))]
     return Exit(shlex.join(words), effect)

@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from amelia.model.events import Step
 from amelia.model.outcome import Reason
-from amelia.model.plan import Mode, Task, TaskStatus, Unit
+from amelia.model.plan import Mode, Task, TaskStatus, Unit, unit_title
 from amelia.model.state import (
     Active,
     Driving,
@@ -55,7 +55,7 @@ def draw_unit(unit: Unit, scene: Scene, *, indent: int) -> Line:
     types = kinds(unit) if scene.run.facts.mode is Mode.PHASED else ""
     name = f"{' ' * indent}{scene.label(unit.id)}{f' ({types})' if types else ''}: "
     state = f"{mark.sign} {mark.word}"
-    title = f" {charset.dash} {charset.shown(unit.title)}"
+    title = f" {charset.dash} {charset.shown(unit_title(unit, scene.run.facts.mode))}"
     facts = [f" {charset.dot} {fact}" for fact in _facts(unit, scene) if fact]
     room = scene.width - width(name) - width(state)
     while facts and room - width("".join(facts)) < min(width(title), _LEAST_TITLE):
