@@ -318,7 +318,7 @@ def makespan(place: Path, *, units: int, workers: int, unit_seconds: float) -> F
         f"makespan of {units} units of mixed length, {workers} in parallel, against the lower bound",
         took / bound,
         1.05,
-        f"{took:.1f} s against {bound:.1f} s; real loop and journal, turns that only sleep, other steps of no length",
+        f"{took:.1f} s against {bound:.1f} s; real loop and journal, turns that sleep",
     )
 
 
