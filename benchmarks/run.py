@@ -5,6 +5,7 @@
 """
 
 import argparse
+import heapq
 import os
 import random
 import statistics
@@ -277,6 +278,20 @@ class Sleepers:
                 raise AssertionError(command)
 
 
+def ideal(seconds: dict[UnitId, float], needs: dict[UnitId, tuple[UnitId, ...]], workers: int) -> float:
+    """Returns how long a scheduler takes that costs nothing and starts whatever can start, in plan order."""
+    waiting, done = list(seconds), set[UnitId]()
+    running: list[tuple[float, UnitId]] = []
+    now = 0.0
+    while waiting or running:
+        for unit in [unit for unit in waiting if done.issuperset(needs[unit])][: workers - len(running)]:
+            heapq.heappush(running, (now + seconds[unit], unit))
+            waiting.remove(unit)
+        now, ended = heapq.heappop(running)
+        done.add(ended)
+    return now
+
+
 def makespan(place: Path, *, units: int, workers: int, unit_seconds: float) -> Figure:
     """Schedules units of mixed length with dependencies, and compares with what no scheduler can beat."""
     chance = random.Random(7)  # noqa: S311 - the same graph every time
@@ -290,6 +305,7 @@ def makespan(place: Path, *, units: int, workers: int, unit_seconds: float) -> F
     path: dict[UnitId, float] = {}
     for unit, own in seconds.items():
         path[unit] = own + max((path[need] for need in needs[unit]), default=0.0)
+    best = ideal(seconds, needs, workers)
     bound = max(*path.values(), sum(seconds.values()) / workers)
     facts = ev.RunStarted(
         run=ev.RunId("makespan"),
@@ -318,7 +334,7 @@ def makespan(place: Path, *, units: int, workers: int, unit_seconds: float) -> F
         f"makespan of {units} units of mixed length, {workers} in parallel, against the lower bound",
         took / bound,
         1.05,
-        f"{took:.1f} s against {bound:.1f} s; real loop and journal, turns that sleep",
+        f"{took:.1f} s against {bound:.1f} s; a scheduler that costs nothing: {best:.1f} s",
     )
 
 
