@@ -66,11 +66,15 @@ class NewRun:
 
 @dataclass(frozen=True, slots=True)
 class Driven:
-    """How far a run was driven, which signal stopped it, and what went wrong in showing it, if any did."""
+    """How far a run was driven, which signal stopped it, and what went wrong in showing it, if any did.
+
+    `was_final` says that there was nothing left to drive, so nobody was shown anything.
+    """
 
     run: RunState
     stopped_by: signal.Signals | None = None
     watcher_problem: Exception | None = None
+    was_final: bool = False
 
 
 def begin_run(new: NewRun, *, home: Path) -> RunDirectory:
@@ -109,7 +113,8 @@ async def drive_run(directory: RunDirectory, watcher: Watcher) -> Driven:
         facts = past[0].event
         assert isinstance(facts, RunStarted)
         shop = open_workshop(directory, facts)
-        driven = Driven(fold(recorded.event for recorded in past))
+        run = fold(recorded.event for recorded in past)
+        driven = Driven(run, was_final=_is_final(run))
         while not _is_final(driven.run):
             await recover(shop)
             coordinator = Coordinator(journal, WorkshopSteps(shop), watcher)

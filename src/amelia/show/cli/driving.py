@@ -28,6 +28,7 @@ def drive(directory: RunDirectory, *, as_json: bool) -> int:
         driven = _drive(directory, watcher)
         if driven is None:
             click.echo(f"run {directory.run} is driven by another process; following it", err=True)
+        if driven is None or driven.was_final:
             try:
                 driven = _follow(directory, watcher)
             except KeyboardInterrupt:
@@ -81,7 +82,7 @@ def _follow(directory: RunDirectory, watcher: Watcher) -> Driven:
             watcher.show(news, run)
         if is_over(run) and not is_live:
             return Driven(run)
-        if not is_live and (driven := _drive(directory, watcher)) is not None:
+        if not is_live and (driven := _drive(directory, watcher)) is not None and not driven.was_final:
             return driven
         watcher.tick()
         time.sleep(_PAUSE)
