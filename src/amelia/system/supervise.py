@@ -18,13 +18,16 @@ from __future__ import annotations
 import fcntl
 import os
 import select
-import signal
 import sys
 import time
-from typing import TYPE_CHECKING, NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import signal
     from collections.abc import Iterable, Iterator
+else:
+    # The same without its enumerations, which take longer to make than everything else here.
+    import _signal as signal
 
 MARK = "AMELIA_SUPERVISED"
 """The environment variable that all processes of one tree have in common; its value is the tree's token."""
@@ -36,13 +39,16 @@ PR_SET_CHILD_SUBREAPER = 36
 PAUSE = 0.002
 
 
-class Process(NamedTuple):
+class Process:
     """One line of the process table."""
 
-    pid: int
-    parent: int
-    started: int
-    is_zombie: bool
+    __slots__ = ("is_zombie", "parent", "pid", "started")
+
+    def __init__(self, pid: int, parent: int, started: int, *, is_zombie: bool) -> None:
+        self.pid = pid
+        self.parent = parent
+        self.started = started
+        self.is_zombie = is_zombie
 
 
 def read_process(pid: int) -> Process | None:
@@ -54,7 +60,7 @@ def read_process(pid: int) -> Process | None:
         return None
     # The name stands in parentheses and may hold any byte; what follows the last one is plain.
     fields = text[text.rindex(b")") + 2 :].split()
-    return Process(pid, int(fields[1]), int(fields[19]), fields[0] in (b"Z", b"X"))
+    return Process(pid, int(fields[1]), int(fields[19]), is_zombie=fields[0] in (b"Z", b"X"))
 
 
 def read_processes() -> Iterator[Process]:
@@ -246,12 +252,12 @@ def end_all(child: int) -> None:
     if sys.platform != "linux":
         kill([-child])  # its process group: all that can be known without `/proc`
     while True:
-        kill(descendants([os.getpid()]))
         try:
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
         except ChildProcessError:
-            return
+            return  # orphans are our children, so that none is left without a look at all processes
+        kill(descendants([os.getpid()]))
         time.sleep(PAUSE)
 
 
