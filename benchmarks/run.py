@@ -118,7 +118,7 @@ def run_plan(place: Path, repository: Path, units: int) -> Path:
     moves = ("--driver", "script", "--script", str(place / "moves.toml"), "--again")
     done = amelia(repository, place / "home", "run", str(place / "plan.md"), *moves)
     out, err = done.communicate()
-    assert done.returncode == 0, out + err
+    assert done.returncode == 0, (out + err)[-2000:]
     return newest_journal(place / "home")
 
 
@@ -241,7 +241,7 @@ def resume(place: Path, repository: Path, *, units: int) -> Figure:
     began = datetime.now(UTC)
     process = amelia(repository, place / "home", "resume", run)
     out, err = process.communicate()
-    assert process.returncode == 0, out + err
+    assert process.returncode == 0, (out + err)[-2000:]
     first = next(
         recorded.at
         for recorded in read_journal(journal, after=last + 2)

@@ -305,7 +305,9 @@ def _supervisor(argv: Sequence[str], *, control: int, lock: Path | None) -> list
         sys.executable,
         "-I",  # neither the caller's PYTHON… variables nor the current directory
         "-S",  # no site-packages: a third of the time to start
-        str(Path(supervise.__file__)),
+        "-c",
+        supervise.BOOT,
+        str(Path(supervise.__file__).parent),
         str(control),
         str(GRACE.total_seconds()),
         str(lock or ""),

@@ -1,6 +1,6 @@
 """Starts one program, and ends it together with everything it has started.
 
-A program of its own (`python -I -S supervise.py …`, standard library only) between Amelia and an agent,
+A program of its own (`python -I -S`, standard library only) between Amelia and an agent,
 because an agent puts its tools into sessions of their own, where no signal to a process group reaches them.
 
 - On Linux it is the reaper of every orphan below it, so that no process can leave the tree; elsewhere it
@@ -10,7 +10,8 @@ because an agent puts its tools into sessions of their own, where no signal to a
   `kill -9` of the supervisor itself can end them (`process.end_stale`). The lock is held as long as it lives.
 - It ends with the program's exit code, 128 + n after signal n; only when nothing below it is left.
 
-Imports are counted: this file is read anew for every process that is started.
+Every process that is started waits for this one first, so imports are counted, and `BOOT` lets Python keep
+the compiled file.
 """
 
 from __future__ import annotations
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 else:
     # The same without its enumerations, which take longer to make than everything else here.
     import _signal as signal
+
+BOOT = "import sys; sys.path.append(sys.argv.pop(1)); import supervise; supervise.run(sys.argv[1:])"
+"""Runs this file, which lies in the directory that is the first argument."""
 
 MARK = "AMELIA_SUPERVISED"
 """The environment variable that all processes of one tree have in common; its value is the tree's token."""
@@ -268,7 +272,7 @@ def main(arguments: list[str]) -> int:
     become_reaper()
     lock = take_lock(path) if path else None
     if path and lock is None:
-        sys.stderr.write(f"{path}: another process still works under this lock\n")
+        os.write(2, f"{path}: another process still works under this lock\n".encode(errors="replace"))
         return LOCK_IS_HELD
     if is_closed(int(control)):
         return CANNOT_START  # Amelia is gone already; whoever resumes the run works without us
@@ -284,5 +288,6 @@ def main(arguments: list[str]) -> int:
     return code if code >= 0 else 128 - code
 
 
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+def run(arguments: list[str]) -> None:
+    """Is the whole program; ends without tidying up an interpreter that nobody needs any more."""
+    os._exit(main(arguments))

@@ -43,7 +43,7 @@ def supervisor(trace: Trace, script: str, *, grace: float = 5, lock: str = "") -
     env = {**os.environ, "AMELIA_TRACE": trace.mark, supervise.MARK: "token"}
     arguments = [str(reader), str(grace), lock, "sh", "-c", script]
     with subprocess.Popen(
-        [sys.executable, "-m", "amelia.system.supervise", *arguments],
+        [sys.executable, "-c", supervise.BOOT, str(Path(supervise.__file__).parent), *arguments],
         cwd=trace.folder,
         env=env,
         pass_fds=[reader],
@@ -118,10 +118,10 @@ def test_two_cannot_work_under_one_lock(trace: Trace) -> None:
 
 
 def test_starting_it_is_quick(trace: Trace) -> None:
-    forbidden = {"dataclasses", "inspect", "json", "pathlib", "subprocess", "tempfile", "asyncio"}
-    script = "import runpy, sys; runpy.run_path(sys.argv[1], run_name='x'); print(*sys.modules)"
+    forbidden = {"asyncio", "dataclasses", "enum", "json", "pathlib", "subprocess", "tempfile", "typing"}
+    script = "import sys; sys.path.append(sys.argv[1]); import supervise; print(*sys.modules)"
     loaded = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", script, supervise.__file__],
+        [sys.executable, "-I", "-S", "-c", script, str(Path(supervise.__file__).parent)],
         capture_output=True,
         text=True,
         check=True,
