@@ -2,16 +2,25 @@
 
 - The branch is moved only from where we left it (compare and swap), never while the user has it checked out.
 - Publishing again what is published changes nothing.
-- The commit has a name in the user's repository before the branch gets there, so that nothing can collect it.
+- The refs to keep are there before the branch is, so that a branch that is there says that all of it is.
 """
 
 from collections.abc import Mapping
 
 from amelia.land.message import read_trailers, trailers
 from amelia.model.errors import GitError
-from amelia.model.git import CheckedOut, CommitId, Moved, Publication, Published, branch_ref, tip_ref
+from amelia.model.git import (
+    CheckedOut,
+    CommitId,
+    Moved,
+    Publication,
+    Published,
+    base_ref,
+    branch_ref,
+    tip_ref,
+)
 from amelia.system.git import Repository
-from amelia.system.git_commands import describe_ref, fetch, update_ref
+from amelia.system.git_commands import copy_objects, describe_ref, fetch, update_ref
 from amelia.system.git_places import Store
 
 
@@ -30,8 +39,14 @@ def publish(
         return Moved(found)
     if worktree:
         return CheckedOut(worktree)
-    fetch(repository, store.git_dir, {**keep, tip_ref(store.run): commit})
-    if update_ref(repository, branch, commit, expected=expected):
+    copy_objects(
+        store.repository,
+        repository,
+        commits={commit, *keep.values()},
+        known=expected or _base(store),
+    )
+    refs = {**keep, tip_ref(store.run): commit}
+    if update_ref(repository, branch, commit, expected=expected, before=refs):
         return Published()
     found, _ = _branch(repository, branch)
     if found == expected:
@@ -57,6 +72,12 @@ def landed_commit(where: Repository, tip: CommitId, *, run: str, unit: str, atte
     marks = trailers(run=run, unit=unit, attempt=attempt)
     is_it = parent == tip and marks.items() <= read_trailers(message).items()
     return CommitId(head) if is_it else None
+
+
+def _base(store: Store) -> CommitId | None:
+    """Returns what the run started from, if the user's repository has it: an empty beginning is ours."""
+    found = describe_ref(store.source.repository, base_ref(store.run), "objectname")
+    return None if found is None else CommitId(found[0])
 
 
 def _branch(where: Repository, ref: str) -> tuple[CommitId | None, str]:

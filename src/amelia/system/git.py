@@ -11,7 +11,7 @@ import re
 import signal
 import subprocess  # noqa: TID251 - this is the place for it
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -89,9 +89,13 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """How a command is run apart from its arguments; `limit` is how many bytes of output are wanted."""
+    """How a command is run apart from its arguments.
 
-    stdin: bytes = b""
+    `limit` is how many bytes of output are wanted; `output` is a file that gets it instead.
+    """
+
+    stdin: bytes | IO[bytes] = b""
+    output: IO[bytes] | None = None
     environment: Mapping[str, str] | None = None
     accept: Collection[int] | None = (0,)
     patience: timedelta = PATIENCE
@@ -143,16 +147,14 @@ def _environment(where: Repository | Path) -> dict[str, str]:
 
 
 def _run(argv: Sequence[str], directory: Path, *, environment: Mapping[str, str], call: Call) -> Answer:
-    with TemporaryFile() as given, TemporaryFile() as out, TemporaryFile() as err:
-        given.write(call.stdin)
-        given.seek(0)
+    with _given(call.stdin) as given, TemporaryFile() as out, TemporaryFile() as err:
         try:
             process = subprocess.Popen(  # noqa: S603 - an argument list, no shell
                 argv,
                 cwd=directory,
                 env=environment,
                 stdin=given,
-                stdout=out,
+                stdout=call.output or out,
                 stderr=err,
                 start_new_session=True,  # no terminal to ask on, and one group to end
             )
@@ -160,6 +162,15 @@ def _run(argv: Sequence[str], directory: Path, *, environment: Mapping[str, str]
             raise GitError(f"git could not be started in {directory}: {problem.strerror}") from problem
         code = _wait(process, call.patience)
         return Answer(code, _read(out, call.limit), os.fsdecode(_read(err, -1)))
+
+
+def _given(stdin: bytes | IO[bytes]) -> AbstractContextManager[IO[bytes]]:
+    """Returns a file from whose beginning the command reads; a file of the caller's stays open."""
+    file = TemporaryFile() if isinstance(stdin, bytes) else stdin  # noqa: SIM115 - the caller closes it
+    if isinstance(stdin, bytes):
+        file.write(stdin)
+    file.seek(0)
+    return file if isinstance(stdin, bytes) else nullcontext(file)
 
 
 def _wait(process: subprocess.Popen[bytes], patience: timedelta) -> int | None:

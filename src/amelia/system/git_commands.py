@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from amelia.model.errors import GitError
 from amelia.model.git import CommitId, Conflict, Merged, Merging, Stamp, TreeId, Treeish
@@ -14,6 +15,8 @@ from amelia.system.git import Answer, Call, Repository, run_git
 from amelia.system.git_places import ConfigEntry
 
 _ANY = Call(accept=None)
+_NOTHING: Mapping[str, CommitId] = {}
+_UNPACK_LIMIT = 100  # as git's own `fetch.unpackLimit`: many objects stay one file
 _YES_OR_NO = Call(accept=(0, 1))
 _DIFF = (
     # Plumbing, so most settings do not reach it; what would run a command or hide a change is ruled out.
@@ -215,10 +218,38 @@ def fetch(where: Repository, store: Path, refs: Mapping[str, CommitId]) -> None:
     run_git(where, "-c", "protocol.file.allow=always", "fetch", *flags, str(store), *specs)
 
 
-def update_ref(where: Repository, ref: str, commit: CommitId, *, expected: CommitId | None) -> bool:
-    """Moves a ref from where it is expected to be, or makes it if nothing is; says whether that came true."""
-    old = expected or "0" * len(commit)
-    return run_git(where, "update-ref", "--no-deref", ref, commit, old, call=_ANY).code == 0
+def copy_objects(
+    origin: Repository, where: Repository, *, commits: Iterable[CommitId], known: CommitId | None
+) -> None:
+    """Brings what commits hold into a repository that has all of the known one, however many refs it has."""
+    wanted = [*commits, *([f"^{known}"] if known else [])]
+    with TemporaryFile() as pack:
+        call = Call(stdin="".join(f"{one}\n" for one in wanted).encode(), output=pack)
+        run_git(
+            origin, "pack-objects", "--revs", "--thin", "--delta-base-offset", "--stdout", "-q", call=call
+        )
+        pack.seek(8)
+        is_small = int.from_bytes(pack.read(4)) < _UNPACK_LIMIT
+        how = ("unpack-objects", "-q") if is_small else ("index-pack", "--stdin", "--fix-thin")
+        run_git(where, *how, call=Call(stdin=pack))
+
+
+def update_ref(
+    where: Repository,
+    ref: str,
+    commit: CommitId,
+    *,
+    expected: CommitId | None,
+    before: Mapping[str, CommitId] = _NOTHING,
+) -> bool:
+    """Moves a ref from where it is expected to be, or makes it if nothing is; says whether that came true.
+
+    `before` are refs that are set in any case, first and together with it, or not at all.
+    """
+    lines = [f"update {name} {target}\n" for name, target in before.items()]
+    lines.append(f"update {ref} {commit} {expected or '0' * len(commit)}\n")
+    call = Call(stdin="".join(lines).encode(), accept=None)
+    return run_git(where, "update-ref", "--no-deref", "--stdin", call=call).code == 0
 
 
 def set_ref(where: Repository, ref: str, commit: CommitId) -> None:

@@ -74,7 +74,8 @@ def test_publishing_again_changes_nothing_and_is_cheap(
     commit = land(run, {"one": "1"}, parent=run.base)
     commands = watch_git(tmp_path, monkeypatch)
     assert publish(run.store, commit=commit, expected=None, keep={}) == Published()
-    assert commands() == ["for-each-ref", "fetch", "update-ref"]
+    first = ["for-each-ref", "for-each-ref", "pack-objects", "unpack-objects", "update-ref"]
+    assert commands() == first
     refs = repo.git("for-each-ref")
     commands()
     assert publish(run.store, commit=commit, expected=None, keep={}) == Published()
@@ -118,13 +119,26 @@ def test_a_branch_that_is_checked_out_is_not_moved_under_the_users_feet(
     assert publish(run.store, commit=second, expected=first, keep={}) == Published()
 
 
+def test_what_is_published_is_whole_however_much_it_is(repo: Repo, run: Run) -> None:
+    files: dict[str, str | bytes] = {f"one/{n}": f"{n}" for n in range(300)}
+    first = land(run, files, parent=run.base)
+    assert publish(run.store, commit=first, expected=None, keep={}) == Published()
+    second = land(run, {**files, "one/1": "one", "two": "2"}, parent=first)
+    assert publish(run.store, commit=second, expected=first, keep={}) == Published()
+    repo.git("fsck", "--strict", "--no-dangling", "amelia/r1")
+    assert len(list((repo.path / ".git" / "objects" / "pack").glob("*.pack"))) == 1
+    assert repo.git("diff", "--name-only", "amelia/r1~", "amelia/r1").split() == ["one/1", "two"]
+
+
 def test_a_branch_that_is_moved_at_the_last_moment_is_left_where_it_is(
     repo: Repo, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     commit = land(run, {"one": "1"}, parent=run.base)
     real = shutil.which("git")
     move = f'"{real}" update-ref refs/heads/amelia/r1 {run.base}'
-    executable(tmp_path / "bin" / "git", f'case " $* " in *" fetch "*) {move};; esac; exec "{real}" "$@"')
+    executable(
+        tmp_path / "bin" / "git", f'case " $* " in *" unpack-objects "*) {move};; esac; exec "{real}" "$@"'
+    )
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     assert publish(run.store, commit=commit, expected=None, keep={}) == Moved(run.base)
     assert repo.git("rev-parse", "amelia/r1") == run.base
