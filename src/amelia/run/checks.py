@@ -6,7 +6,6 @@ The tests run on a clean checkout of exactly the tree in question, in the lane's
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 from anyio import to_thread
@@ -24,7 +23,6 @@ from amelia.model.evidence import Delta, Demands, Receipt, Verdict
 from amelia.model.git import CommitId, TreeId, Treeish
 from amelia.model.plan import UnitId
 from amelia.run.workshop import Workshop
-from amelia.system.git_commands import tree_of
 from amelia.workspace.diff import changes, file_at, paths_in
 
 _BRANCH_LANE = 1
@@ -81,7 +79,7 @@ async def check_work(
 async def verify_branch(shop: Workshop, command: VerifyBranch) -> tuple[ev.Event, ...]:
     """Checks the whole branch against what the run started from."""
     at = Place(UnitId(""), lane=_BRANCH_LANE, attempt=0, base=command.base)
-    base, tip = await to_thread.run_sync(lambda: [_tree(shop, one) for one in (command.base, command.tip)])
+    base, tip = await to_thread.run_sync(lambda: [shop.tree(one) for one in (command.base, command.tip)])
     verdict, receipt = await shop.verifier.verify_branch(
         base, tip, open_red=command.open_red, waived=command.waived, checkout=checkout_in(shop, at)
     )
@@ -125,7 +123,7 @@ def _delta(shop: Workshop, demands: Demands, *, base: CommitId, tree: TreeId) ->
     tests = [change.path for change in changed if is_test_code(change.path) and not change.is_binary]
     read = {*tests, *recipe_files(shop.verifier.command, [change.path for change in changed])}
     return Delta(
-        base=_tree(shop, base),
+        base=shop.tree(base),
         tree=tree,
         changes=changed,
         files=frozenset(paths_in(shop.store, tree)) if demands.required_files else frozenset(),
@@ -137,8 +135,3 @@ def _delta(shop: Workshop, demands: Demands, *, base: CommitId, tree: TreeId) ->
 def _texts(shop: Workshop, tree: Treeish, paths: Iterable[str]) -> dict[str, str]:
     found = {path: file_at(shop.store, tree, path) for path in paths}
     return {path: data.decode(errors="replace") for path, data in found.items() if data is not None}
-
-
-@lru_cache(maxsize=256)
-def _tree(shop: Workshop, commit: CommitId) -> TreeId:
-    return tree_of(shop.store.repository, commit)

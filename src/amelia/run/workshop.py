@@ -1,7 +1,7 @@
 """What every step of a run works with: its store and lanes, its agents, its verifier, its plan."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 
@@ -15,6 +15,7 @@ from amelia.model.events import RunStarted
 from amelia.model.git import CommitId, NotTaken, Snapshot, Stamp, TreeId, attempt_ref, ref_component
 from amelia.model.plan import Unit, UnitId, unit_heading
 from amelia.record.runs import RunDirectory
+from amelia.system.git_commands import tree_of
 from amelia.system.git_places import Lane, Purpose, Store
 from amelia.workspace.lanes import prepare
 from amelia.workspace.snapshot import snapshot
@@ -25,7 +26,7 @@ _LEFT = "What a turn that was cut off had left\n"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Workshop:
-    """Everything the steps of one run share; it does not change while the run goes on."""
+    """Everything the steps of one run share; what it says does not change while the run goes on."""
 
     facts: RunStarted
     directory: RunDirectory
@@ -34,6 +35,7 @@ class Workshop:
     verifier: Verifier
     clocks: Clocks
     now: Callable[[], datetime]
+    _trees: dict[CommitId, TreeId] = field(default_factory=dict[CommitId, TreeId])
 
     @cached_property
     def units(self) -> dict[UnitId, Unit]:
@@ -99,7 +101,14 @@ class Workshop:
                 hint="mend the files there, then run `amelia resume`; nothing there was changed",
             )
         unmark(lane)
+        self._trees[kept.commit] = kept.tree
         return kept
+
+    def tree(self, commit: CommitId) -> TreeId:
+        """Returns the tree of a commit; git need not be asked about those that were made here."""
+        if commit not in self._trees:
+            self._trees[commit] = tree_of(self.store.repository, commit)
+        return self._trees[commit]
 
     def assignment(self, unit: UnitId) -> Assignment:
         """Returns what an agent is told about a unit."""
