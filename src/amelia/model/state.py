@@ -195,7 +195,8 @@ class Branch(StrEnum):
 class RunState:
     """Where a run stands.
 
-    `implementers` names, for every unit that writes tests for others, the units that implement them.
+    `implementers` names, for every unit that writes tests for others, the units that implement them;
+    `chains` tells how much work stands behind a unit, itself included.
     `open` holds the units that are under way, failing or parked, `queue` the accepted ones in the order in
     which they were accepted, `red` the tests that a landed unit wrote for an implementation to come,
     `rulings` the findings that were rejected or deferred, for the report. `is_halted` says that a unit was
@@ -204,6 +205,7 @@ class RunState:
 
     facts: RunStarted
     implementers: Mapping[UnitId, frozenset[UnitId]]
+    chains: Mapping[UnitId, float]
     units: Mapping[UnitId, UnitState]
     open: tuple[UnitId, ...] = ()
     tip: CommitId

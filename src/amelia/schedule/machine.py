@@ -25,6 +25,7 @@ from amelia.model.state import (
     Waiting,
     Wish,
 )
+from amelia.schedule.pick import chains
 from amelia.schedule.red import closed_by, implementers
 from amelia.schedule.stages import interrupted, unit_after
 
@@ -32,7 +33,14 @@ from amelia.schedule.stages import interrupted, unit_after
 def begin(facts: ev.RunStarted) -> RunState:
     """Returns the state of a run that has just started."""
     units: dict[UnitId, UnitState] = {unit.id: Waiting() for unit in facts.units}
-    return RunState(facts=facts, implementers=implementers(facts.units), units=units, tip=facts.base, red={})
+    return RunState(
+        facts=facts,
+        implementers=implementers(facts.units),
+        chains=chains(facts.units),
+        units=units,
+        tip=facts.base,
+        red={},
+    )
 
 
 def fold(events: Iterable[ev.Event]) -> RunState:

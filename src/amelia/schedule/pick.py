@@ -4,12 +4,13 @@ A unit may start when all it needs has landed, or was skipped with consent. Besi
 it declares files and shares none with them; what may touch anything runs alone.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from amelia.model.plan import Priority, Unit, UnitId
 from amelia.model.state import Active, Failing, Landed, RunState, Skipped, Waiting
 
 _URGENCY = {priority: number for number, priority in enumerate(Priority)}
+_FOR_BEING_A_UNIT = 1.0  # its session, checks and review, however small it is
 _MEDIUM = _URGENCY[Priority.MEDIUM]
 
 
@@ -44,6 +45,18 @@ def blockers(run: RunState, unit: Unit) -> tuple[UnitId, ...]:
     return tuple(need for need in unit.depends_on if not _is_satisfied(run, need))
 
 
+def chains(units: Iterable[Unit]) -> dict[UnitId, float]:
+    """Returns how much work the longest chain from each unit on holds, by the scores of its tasks."""
+    longest: dict[UnitId, float] = {}
+    behind: dict[UnitId, float] = {}
+    for unit in sorted(units, key=lambda unit: -unit.group):
+        own = _FOR_BEING_A_UNIT + sum(piece.complexity.total for piece in unit.pieces)
+        longest[unit.id] = own + behind.get(unit.id, 0.0)
+        for need in unit.depends_on:
+            behind[need] = max(behind.get(need, 0.0), longest[unit.id])
+    return longest
+
+
 def _is_satisfied(run: RunState, unit: UnitId) -> bool:
     match run.units.get(unit):
         case Landed() | Skipped(satisfies=True) | None:
@@ -53,7 +66,10 @@ def _is_satisfied(run: RunState, unit: UnitId) -> bool:
 
 
 def _by_urgency(run: RunState) -> Sequence[Unit]:
-    """Returns the units that are ready by priority, then milestone, then their place in the plan."""
+    """Returns the units that are ready by priority, then milestone, then their place in the plan.
+
+    Of several that could run beside each other, those with most work behind them come before their place.
+    """
     ready = [
         unit
         for unit in run.facts.units
@@ -65,9 +81,11 @@ def _by_urgency(run: RunState) -> Sequence[Unit]:
         task: number for number, stone in enumerate(run.facts.milestones) for task in stone.task_ids
     }
     last = len(run.facts.milestones)
+    are_many = run.facts.policy.parallel_workers > 1
 
-    def rank(unit: Unit) -> tuple[int, int]:
+    def rank(unit: Unit) -> tuple[int, int, float]:
         urgency = min((_URGENCY[piece.priority] for piece in unit.pieces), default=_MEDIUM)
-        return urgency, min((milestones.get(piece.id, last) for piece in unit.pieces), default=last)
+        milestone = min((milestones.get(piece.id, last) for piece in unit.pieces), default=last)
+        return urgency, milestone, -run.chains[unit.id] if are_many else 0.0
 
     return sorted(ready, key=rank)

@@ -1,10 +1,12 @@
 """Which unit starts, and beside which others."""
 
+from dataclasses import replace
+
 from amelia.model.events import UnitSkipped
-from amelia.model.plan import Milestone, Mode, Priority, TaskId, TaskStatus, Unit, UnitId
+from amelia.model.plan import Complexity, Milestone, Mode, Priority, TaskId, TaskStatus, Unit, UnitId
 from amelia.model.policy import POLICIES, Policy
 from amelia.model.state import Active
-from amelia.schedule.pick import blockers, may_run_beside
+from amelia.schedule.pick import blockers, chains, may_run_beside
 from unit.schedule.worlds import Story, facts, task, unit, unit_of, with_policy
 
 
@@ -35,6 +37,28 @@ def test_the_most_urgent_unit_starts_first_then_the_earlier_milestone_then_the_p
     story = Story(facts(*units, policy=workers(1), milestones=stones))
     order = ["first", "high", "early", "early too", "late", "none", "none too", "low"]
     assert story.finishes(*order).started() == order
+
+
+def _sized(name: str, size: float, *needs: str, group: int = 1) -> Unit:
+    sized = replace(task(name, *needs), complexity=Complexity(file_scope=size))
+    return replace(unit_of(name, sized, needs=needs), group=group)
+
+
+def test_beside_others_the_unit_with_most_work_behind_it_starts_first() -> None:
+    units = (
+        _sized("small", 1),
+        _sized("large", 4),
+        _sized("head of a chain", 1),
+        _sized("its middle", 2, "head of a chain", group=2),
+        _sized("its end", 3, "its middle", "large", group=3),
+    )
+    assert Story(facts(*units, policy=workers(2))).started() == ["large", "head of a chain"]
+    assert Story(facts(*units, policy=workers(1))).started() == ["small"]
+
+
+def test_a_chain_is_as_long_as_the_scores_of_its_tasks_and_a_bit_for_every_unit() -> None:
+    units = (_sized("a", 2), _sized("b", 3, "a", group=2), _sized("c", 9, "a", group=2), _sized("d", 0))
+    assert chains(units) == {"a": 13.0, "b": 4.0, "c": 10.0, "d": 1.0}
 
 
 def test_a_unit_is_as_urgent_as_the_most_urgent_of_its_tasks() -> None:
