@@ -62,7 +62,7 @@ def test_a_run_survives_a_kill_around_every_kind_of_event_and_git_command(
 def test_a_run_survives_a_kill_while_it_waits_for_git_or_for_the_disk(
     reference: Reference, tmp_path: Path
 ) -> None:
-    tags = ("read-tree", "add", "commit-tree", "fetch", "unit_landed", "attempt_ended")
+    tags = ("read-tree", "add", "commit-tree", "unpack-objects", "unit_landed", "attempt_ended")
     assert not wrong([Case((Point(tag, 3, "during"),)) for tag in tags], tmp_path, reference)
 
 
