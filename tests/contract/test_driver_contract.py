@@ -24,6 +24,7 @@ from amelia.model.agents import (
     Turn,
     TurnEnded,
     TurnSpec,
+    Usage,
 )
 from tracing import Trace, wait_until
 
@@ -69,6 +70,7 @@ def spec(trace: Trace, session: str = "11111111-2222-4333-8444-555555555555") ->
         session=SessionId(session),
         transcript=str(trace.folder / "transcript.jsonl"),
         lock=str(trace.folder / "lock"),
+        state=str(trace.folder / "agents"),
     )
 
 
@@ -100,7 +102,7 @@ def end_of(events: list[AgentEvent]) -> TurnEnded:
 
 async def test_a_probe_names_program_and_version(stage: Stage, trace: Trace) -> None:
     driver = stage(Case.WORKS, trace)
-    info = driver.probe()
+    info = await driver.probe()
     assert driver.name
     assert Path(info.program).is_absolute()
     assert info.version
@@ -112,7 +114,7 @@ async def test_a_turn_that_works_has_a_session_tools_words_and_a_report(stage: S
     assert ended.ending is Ending.OK
     assert ended.report == {"status": "completed"}
     assert ended.text == "finished"
-    assert (ended.usage.input_tokens, ended.usage.output_tokens) == (7, 8)
+    assert ended.usage == Usage(7, 8)
     assert (trace.folder / "made.txt").read_text() == "x"
     assert SessionStarted in map(type, events)
     assert ToolStarted in map(type, events)

@@ -8,7 +8,7 @@ from pathlib import Path
 import anyio
 
 from amelia.config.places import active_environment
-from amelia.drive.script import ScriptDriver
+from amelia.drive.script import ScriptDriver, check_script
 from amelia.drive.session import Sessions
 from amelia.judge.detect import find_command, planned_commands
 from amelia.judge.verify import Verifier
@@ -90,9 +90,8 @@ def make_driver(name: str, script: str | None) -> Driver:
         raise ConfigError(f"there is no driver {name!r}", hint=f"known drivers: {', '.join(_DRIVERS)}")
     if script is None:
         raise ConfigError("the script driver has no script", hint="give one: --script FILE.toml")
-    driver = ScriptDriver(Path(script))
-    driver.probe()
-    return driver
+    check_script(Path(script))
+    return ScriptDriver(Path(script))
 
 
 def find_tests(

@@ -5,10 +5,20 @@
 - Only structured results tell of a limit; a text that speaks of one is a text.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from amelia.drive.stream import DETAIL_LIMIT, Heard, Result
-from amelia.model.agents import Ending, Said, SessionId, SessionStarted, TurnEnded, Unparsed, Usage, Used
+from amelia.model.agents import (
+    Ending,
+    Said,
+    SessionId,
+    SessionStarted,
+    TurnEnded,
+    Unparsed,
+    Usage,
+    Used,
+    total,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +28,7 @@ class Seen:
     session: SessionId | None
     result: Result | None = None
     text: str = ""
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage | None = None
     understood: int = 0
     unparsed: int = 0
 
@@ -31,8 +41,8 @@ class Seen:
                 seen = replace(self, session=session)
             case Said(text):
                 seen = replace(self, text=text)
-            case Used():
-                seen = replace(self, usage=self.usage.plus(heard))
+            case Used(usage):
+                seen = replace(self, usage=total(self.usage, usage))
             case Result():
                 seen = replace(self, result=heard, text=heard.text or self.text)
             case _:
@@ -80,6 +90,8 @@ def _detail(ending: Ending, exit_code: int | None, said: str) -> str:
         Ending.NO_REPORT: "the agent ended without a report",
         Ending.LIMITED: "the provider's limit is reached",
         Ending.AUTH: "the provider refuses the login",
+        Ending.SESSION_LOST: "the session to go on with is not there any more",
+        Ending.OUT_OF_BUDGET: "the turn used up what it may use",
         Ending.CRASHED: "the agent ended without a result",
         Ending.TIMED_OUT_FIRST_EVENT: "nothing was heard of the agent in its first time",
         Ending.TIMED_OUT_SILENCE: "the agent fell silent",

@@ -7,6 +7,7 @@
     do = [{write="src/a.py", text="…"}, {run="git add -A"}, {say="done"}]
     report = {status="completed", summary="…"}
     usage = {input=100, output=20, cost=0.01}
+    repair = {status="completed"}  # its report when it is asked for that once more; else there is none
 
 - It does what the script says, also what no decent agent would: write outside, print garbage, hang, crash.
 - A wrong script is found before anything is done: one line on the standard error, exit code 2.
@@ -45,6 +46,7 @@ TURN_KEYS: dict[str, tuple[type, ...]] = {
     "do": (list,),
     "report": (dict,),
     "usage": (dict,),
+    "repair": (dict,),
 }
 USAGE_KEYS: dict[str, tuple[type, ...]] = {"input": (int,), "output": (int,), "cost": NUMBER}
 TEXT_KEYS: dict[str, tuple[type, ...]] = {"text": (str,), "mode": (str,), "base64": (bool,), "link": (str,)}
@@ -95,10 +97,11 @@ def check_turn(turn: object) -> None:
     for act in cast("list[object]", table.get("do", [])):
         check_act(as_table(act, "an act"))
     check_keys(cast("Table", table.get("usage", {})), USAGE_KEYS)
-    try:
-        json.dumps(table.get("report"), allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise ScriptError(f"`report` cannot be written as JSON: {error}") from error
+    for key in ("report", "repair"):
+        try:
+            json.dumps(table.get(key), allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise ScriptError(f"`{key}` cannot be written as JSON: {error}") from error
 
 
 def check_act(act: Table) -> None:
@@ -247,6 +250,7 @@ def arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--attempt", required=True, type=int)
     parser.add_argument("--session", required=True)
     parser.add_argument("--resume", action="store_true")
+    parser.add_argument("--repair", action="store_true")
     return parser.parse_args(argv)
 
 
@@ -263,6 +267,8 @@ def main(argv: Sequence[str]) -> int:
     player = Player(sys.stdout.buffer)
     player.tell("session", session=options.session, model="script")
     turn = find_turn(turns, role=options.role, unit=options.unit, attempt=options.attempt)
+    if turn is not None and options.repair:
+        turn = {"report": turn["repair"]} if "repair" in turn else None
     return 0 if turn is None else player.play(turn)
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from amelia.drive import player
+from amelia.drive.plain import read_plain_line
 from amelia.drive.player import ScriptError, read_script
-from amelia.drive.stream import read_script_line
 from amelia.drive.turn import Program, ProgramTurn, agent_environment
 from amelia.model.agents import DriverInfo, SessionId, TurnSpec
 from amelia.model.errors import ConfigError
@@ -43,7 +43,7 @@ class ScriptDriver:
         """The driver's name in a profile."""
         return "script"
 
-    def probe(self) -> DriverInfo:
+    async def probe(self) -> DriverInfo:
         """Checks the script."""
         check_script(self.script)
         return DriverInfo(sys.executable, platform.python_version())
@@ -51,7 +51,7 @@ class ScriptDriver:
     async def start(self, spec: TurnSpec) -> ProgramTurn:
         """Prepares one turn."""
         spec = replace(spec, session=spec.session or SessionId(str(uuid.uuid4())))
-        program = Program(self._command(spec), agent_environment(spec, self.environment), read_script_line)
+        program = Program(self._command(spec), agent_environment(spec, self.environment), read_plain_line)
         return ProgramTurn(spec, program)
 
     def _command(self, spec: TurnSpec) -> list[str]:
@@ -66,4 +66,5 @@ class ScriptDriver:
             f"--attempt={spec.attempt}",
             f"--session={spec.session}",
             *(["--resume"] if spec.resume else []),
+            *(["--repair"] if spec.is_repair else []),
         ]

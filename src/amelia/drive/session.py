@@ -2,6 +2,8 @@
 
 - Three clocks bound every turn: until the first event, between two events, and over all. The one that runs
   out first ends the turn and gives its end the name.
+- A turn that uses up its allowance, or whose login is refused, is ended at once: trying on costs, and helps
+  nobody.
 - A session belongs to the role that used it first and is refused in another: a reviewer never reads along in
   the developer's thoughts.
 - Cancelling a turn ends the agent's processes, within a bound, before the cancellation goes on.
@@ -17,11 +19,14 @@ from amelia.model.agents import (
     Clocks,
     Driver,
     Ending,
+    Retrying,
     Role,
     SessionId,
+    Spent,
     Turn,
     TurnEnded,
     TurnSpec,
+    Used,
 )
 from amelia.model.errors import AmeliaError
 
@@ -62,13 +67,23 @@ class Sessions:
 
     async def _follow(self, spec: TurnSpec, turn: Turn, alarm: "_Alarm") -> TurnEnded | None:
         ended = None
+        spent = Spent()
         async with aclosing(turn.events()) as events:
             async for event in events:
                 alarm.heard()
                 if self._on_event is not None:
                     self._on_event(spec, event)
-                if isinstance(event, TurnEnded):
-                    ended = event
+                match event:
+                    case TurnEnded():
+                        ended = event
+                    case Retrying(is_refused=True):
+                        await turn.kill(Ending.AUTH)
+                    case Used(usage):
+                        spent = spent.plus(usage)
+                        if spec.allowance.is_used_up_by(spent):
+                            await turn.kill(Ending.OUT_OF_BUDGET)
+                    case _:
+                        pass
         return ended
 
     def _claim(self, session: SessionId | None, role: Role) -> None:

@@ -8,23 +8,14 @@
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias, cast
 
 import msgspec
 
-from amelia.model.agents import (
-    AgentEvent,
-    Ending,
-    Said,
-    SessionId,
-    SessionStarted,
-    ToolEnded,
-    ToolStarted,
-    Unparsed,
-    Used,
-)
+from amelia.model.agents import AgentEvent, Ending, Unparsed
 
 LINE_LIMIT = 10_000_000
 """Bytes of a line that are kept; a longer one is cut and can only be `Unparsed`."""
@@ -33,6 +24,8 @@ TEXT_LIMIT = 50_000
 DETAIL_LIMIT = 2_000
 NUMBER_LIMIT = 10**15
 DEPTH_LIMIT = 50
+_MOST_BLOCKS = 10
+_FENCED = re.compile(r"^```[a-z]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +83,10 @@ Heard: TypeAlias = AgentEvent | Result
 
 
 class Dialect(Protocol):
-    """Understands the lines of one kind of agent."""
+    """Understands the lines of one kind of agent; one for every turn, since some agents count over turns."""
 
-    def __call__(self, line: Line) -> Heard | None:
-        """Returns what a line says; None if it says nothing of interest."""
+    def __call__(self, line: Line) -> Sequence[Heard]:
+        """Returns what a line says; nothing if that is of no interest."""
         ...
 
 
@@ -150,34 +143,11 @@ def cost_of(value: object) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def read_script_line(line: Line) -> Heard | None:
-    """Understands the player of scripts (the `script` driver's dialect)."""
-    if not line.data.strip():
-        return None
-    message = read_object(line)
-    heard = _read_message(message) if message is not None else None
-    return heard or unparsed(line.data)
-
-
-def _read_message(message: Mapping[str, object]) -> Heard | None:
-    match message:
-        case {"type": "session", "session": str(session)}:
-            return SessionStarted(
-                SessionId(session[:DETAIL_LIMIT]), text_of(message.get("model"), DETAIL_LIMIT)
-            )
-        case {"type": "say", "text": str(text)}:
-            return Said(text_of(text))
-        case {"type": "tool", "state": "started", "name": str(name)}:
-            return ToolStarted(name[:DETAIL_LIMIT], text_of(message.get("detail"), DETAIL_LIMIT))
-        case {"type": "tool", "state": "ended", "name": str(name), "ok": bool(ok)}:
-            return ToolEnded(name[:DETAIL_LIMIT], ok)
-        case {"type": "usage"}:
-            return Used(
-                count_of(message.get("input")), count_of(message.get("output")), cost_of(message.get("cost"))
-            )
-        case {"type": "limit"}:
-            return Result(ending=Ending.LIMITED, until=text_of(message.get("until"), DETAIL_LIMIT) or None)
-        case {"type": "result", "report": dict()}:
-            return Result(ending=Ending.OK, report=cast("Mapping[str, object]", message["report"]))
-        case _:
-            return None
+def read_report_text(text: str) -> Mapping[str, object] | None:
+    """Returns the JSON object that a message is, or that its last fenced block holds; None without one."""
+    blocks = _FENCED.findall(text[-LINE_LIMIT:])
+    for candidate in (text, *reversed(blocks[-_MOST_BLOCKS:])):
+        found = read_object(Line(candidate.strip().encode("utf-8", "replace")))
+        if found is not None:
+            return found
+    return None

@@ -66,11 +66,10 @@ class ProgramTurn:
             seen = Seen(self._spec.session)
             async with aclosing(self._lines()) as lines:
                 async for line in lines:
-                    if (heard := self._program.dialect(transcript.line(line))) is None:
-                        continue
-                    seen = seen.plus(heard)
-                    if not isinstance(heard, Result):
-                        yield heard
+                    for heard in self._program.dialect(transcript.line(line)):
+                        seen = seen.plus(heard)
+                        if not isinstance(heard, Result):
+                            yield heard
             errors = transcript.errors(self._last_words)
             ended = conclude(seen, exit_code=self._exit_code, ended_by=self._ended_by, errors=errors)
             transcript.end(ended)

@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import NewType, Protocol, TypeAlias
 
 SessionId = NewType("SessionId", str)
+_REFUSED = frozenset({401, 403})
 
 
 class Role(StrEnum):
@@ -31,6 +32,8 @@ class Ending(StrEnum):
     NO_REPORT = "no_report"  # a clean exit, but nothing that could be judged
     LIMITED = "limited"  # the provider's limit is reached; `until` says when to go on, if it is known
     AUTH = "auth"  # the provider refuses the key or the login
+    SESSION_LOST = "session_lost"  # the session to go on with is not there any more; nothing was done
+    OUT_OF_BUDGET = "out_of_budget"  # used up what it may use, and was stopped
     CRASHED = "crashed"  # a bad exit without a result
     TIMED_OUT_FIRST_EVENT = "timed_out_first_event"
     TIMED_OUT_SILENCE = "timed_out_silence"
@@ -49,12 +52,97 @@ class Clocks:
     wall: timedelta = timedelta(minutes=60)
 
 
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What was used; `cost` is None where neither the agent nor a table of prices tells it."""
+
+    input_tokens: int
+    output_tokens: int
+    cost: float | None = None
+
+    @property
+    def tokens(self) -> int:
+        """All of its tokens."""
+        return self.input_tokens + self.output_tokens
+
+
+def total(first: Usage | None, second: Usage | None) -> Usage | None:
+    """Returns the sum of what was used; a cost is known only if both are. None is no report, not zero."""
+    if first is None or second is None:
+        return first or second
+    is_known = first.cost is not None and second.cost is not None
+    return Usage(
+        first.input_tokens + second.input_tokens,
+        first.output_tokens + second.output_tokens,
+        (first.cost or 0.0) + (second.cost or 0.0) if is_known else None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What was spent in all: money, and the tokens of which nobody knows what they cost."""
+
+    cost: float = 0.0
+    unpriced: int = 0
+
+    def plus(self, used: Usage | None) -> "Spent":
+        """Returns the sum with what one more turn used."""
+        if used is None:
+            return self
+        if used.cost is None:
+            return Spent(self.cost, self.unpriced + used.tokens)
+        return Spent(self.cost + used.cost, self.unpriced)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allowance:
+    """How much may be used: money where the cost is known, tokens where it is not; None is no bound."""
+
+    cost: float | None = None
+    tokens: int | None = None
+
+    def is_used_up_by(self, spent: Spent) -> bool:
+        """Says whether this much is all there is, or more."""
+        is_paid_out = self.cost is not None and spent.cost >= self.cost
+        return is_paid_out or (self.tokens is not None and spent.unpriced >= self.tokens)
+
+    def without(self, spent: Spent) -> "Allowance":
+        """Returns what is left of it."""
+        return Allowance(
+            cost=None if self.cost is None else max(0.0, self.cost - spent.cost),
+            tokens=None if self.tokens is None else max(0, self.tokens - spent.unpriced),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentSettings:
+    """Which agent takes a role.
+
+    `command` is its program where it is not to be looked for, with arguments that always come first; `key`
+    names the environment variable that holds the key, `passes` more variables that the agent may see.
+    Settings, servers and hooks that the repository brings for agents count only if it is trusted.
+    """
+
+    driver: str
+    model: str | None = None
+    command: tuple[str, ...] = ()
+    base_url: str | None = None
+    key: str | None = None
+    passes: tuple[str, ...] = ()
+    script: str | None = None
+    trusts_repository: bool = False
+    max_turns: int | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnSpec:
     """One turn of one agent: who, on what, where, and within which bounds.
 
-    `session` is the id to use; with `resume` it is continued, without a fresh session starts under it.
-    `transcript` is the file the turn is recorded in, `lock` the file that tells of its processes.
+    `session` is the id to use; with `resume` it is continued, without a fresh session starts under it, and
+    `before` is what it had used until then. `schema` describes the report that is asked for, as a strict
+    JSON schema; a repair asks for that report once more, and for no work.
+    `transcript` is the file the turn is recorded in, `lock` the file that tells of its processes, `state` a
+    directory of the run in which a driver may keep what its sessions need.
     """
 
     role: Role
@@ -64,28 +152,20 @@ class TurnSpec:
     cwd: str
     session: SessionId | None = None
     resume: bool = False
+    before: Usage | None = None
+    schema: Mapping[str, object] | None = None
+    is_repair: bool = False
+    allowance: Allowance = Allowance()
     clocks: Clocks = Clocks()
     transcript: str
     lock: str | None = None
+    state: str
     run: str = ""
 
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """What a turn used; `cost` is None where the agent does not tell."""
-
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost: float | None = None
-
-    def plus(self, used: "Used") -> "Usage":
-        """Returns the sum with one more report of use."""
-        costs = [cost for cost in (self.cost, used.cost) if cost is not None]
-        return Usage(
-            self.input_tokens + used.input_tokens,
-            self.output_tokens + used.output_tokens,
-            sum(costs) if costs else None,
-        )
+    @property
+    def may_write(self) -> bool:
+        """Says whether the agent may change files: only a developer may."""
+        return self.role is Role.DEVELOPER
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,20 +208,23 @@ class PermissionDenied:
 
 @dataclass(frozen=True, slots=True)
 class Retrying:
-    """The provider did not answer; the agent tries again after `delay` seconds."""
+    """The provider did not answer; the agent tries again after `delay` seconds. `status` is that of HTTP."""
 
     attempt: int
     delay: float
     status: int | None
 
+    @property
+    def is_refused(self) -> bool:
+        """Says whether trying again cannot help: the key or the login is wrong."""
+        return self.status in _REFUSED
+
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """What was used since the last such event."""
+    """What was used since the last such event of the turn; never a running total."""
 
-    input_tokens: int
-    output_tokens: int
-    cost: float | None
+    usage: Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +249,7 @@ class TurnEnded:
     detail: str = ""
     exit_code: int | None = None
     until: str | None = None
-    usage: Usage = Usage()
+    usage: Usage | None = None
 
 
 AgentEvent: TypeAlias = (
@@ -184,10 +267,11 @@ AgentEvent: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class DriverInfo:
-    """What a probe found: the program that would run, and its version."""
+    """What a probe found: the program that would run, its version, and what a person should know of it."""
 
     program: str
     version: str
+    notes: tuple[str, ...] = ()
 
 
 class Turn(Protocol):
@@ -214,8 +298,8 @@ class Driver(Protocol):
         """The driver's name in a profile."""
         ...
 
-    def probe(self) -> DriverInfo:
-        """Finds the agent's program; a `ConfigError` says what is missing."""
+    async def probe(self) -> DriverInfo:
+        """Finds the agent and shakes hands with it; a `ConfigError` says what is missing and what to do."""
         ...
 
     async def start(self, spec: TurnSpec) -> Turn:

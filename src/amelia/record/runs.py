@@ -74,6 +74,11 @@ class RunDirectory:
         """Returns that file for a worktree of a lane."""
         return worktree.parent / _LOCK
 
+    @property
+    def agents(self) -> Path:
+        """The directory in which agents keep what their sessions need."""
+        return self.path / "agents"
+
     def transcript(self, unit: str, attempt: int, role: str) -> Path:
         """Returns the file in which a turn is recorded."""
         return self.path / "transcripts" / unit / f"{attempt}-{role}.jsonl"

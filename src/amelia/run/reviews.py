@@ -52,7 +52,7 @@ async def review_work(shop: Workshop, command: ReviewWork) -> tuple[ev.Event, ..
             approved=approved,
             findings=findings,
             tokens=_tokens(ended),
-            cost=ended.usage.cost,
+            cost=ended.usage.cost if ended.usage else None,
         ),
     )
 
@@ -72,7 +72,7 @@ async def evaluate_findings(shop: Workshop, command: EvaluateFindings) -> tuple[
             attempt=at.attempt,
             rulings=read_rulings(report, command.findings),
             tokens=_tokens(ended),
-            cost=ended.usage.cost,
+            cost=ended.usage.cost if ended.usage else None,
         ),
     )
 
@@ -101,4 +101,4 @@ def _account(ended: TurnEnded) -> str:
 
 
 def _tokens(ended: TurnEnded) -> int | None:
-    return ended.usage.input_tokens + ended.usage.output_tokens or None
+    return ended.usage.tokens if ended.usage else None

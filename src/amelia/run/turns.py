@@ -73,8 +73,8 @@ async def start_turn(shop: Workshop, command: StartTurn) -> tuple[ev.Event, ...]
             refused=_refused(kept),
             session=ended.session,
             until=wait_until(ended.until, shop.now()) if ended.ending is Ending.LIMITED else None,
-            tokens=ended.usage.input_tokens + ended.usage.output_tokens or None,
-            cost=ended.usage.cost,
+            tokens=ended.usage.tokens if ended.usage else None,
+            cost=ended.usage.cost if ended.usage else None,
         ),
     )
 

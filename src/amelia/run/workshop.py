@@ -133,6 +133,7 @@ class Workshop:
             clocks=self.clocks,
             transcript=str(transcript),
             lock=str(self.directory.lock(at.lane)),
+            state=str(self.directory.agents),
             run=self.facts.run,
         )
         return await self.agents.take_turn(spec)

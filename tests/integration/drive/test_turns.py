@@ -12,9 +12,9 @@ from typing import Any
 import anyio
 import pytest
 
+from amelia.drive.plain import read_plain_line
 from amelia.drive.script import ScriptDriver
 from amelia.drive.session import SessionError, Sessions
-from amelia.drive.stream import read_script_line
 from amelia.drive.turn import Program, ProgramTurn, agent_environment
 from amelia.model.agents import (
     AgentEvent,
@@ -54,12 +54,12 @@ class ShellDriver:
     def name(self) -> str:
         return "shell"
 
-    def probe(self) -> DriverInfo:
+    async def probe(self) -> DriverInfo:
         return DriverInfo("sh", "1")
 
     async def start(self, spec: TurnSpec) -> ProgramTurn:
         extra = {"AMELIA_TRACE": self.trace.mark, **self.environment}
-        program = Program(["sh", "-c", self.script], agent_environment(spec, extra), read_script_line)
+        program = Program(["sh", "-c", self.script], agent_environment(spec, extra), read_plain_line)
         return ProgramTurn(spec, program)
 
 
@@ -80,6 +80,7 @@ class Desk:
             cwd=str(self.work),
             transcript=str(self.transcript),
             lock=str(trace.folder / "locks" / "turn"),
+            state=str(trace.folder / "agents"),
             run="run-1",
         )
 
@@ -131,7 +132,7 @@ async def test_a_turn_is_heard_recorded_and_ended_once(desk: Desk) -> None:
         ToolEnded("write", ok=True),
         Said("done"),
         Unparsed("?"),
-        Used(3, 4, 0.5),
+        Used(Usage(3, 4, 0.5)),
         ended,
     ]
     assert ended == TurnEnded(
@@ -350,7 +351,7 @@ from amelia.model.agents import Role, TurnSpec
 
 folder = Path(sys.argv[1])
 spec = TurnSpec(role=Role.DEVELOPER, unit="1", attempt=1, prompt="", cwd=str(folder),
-                transcript=str(folder / "t.jsonl"), lock=str(folder / "lock"))
+                transcript=str(folder / "t.jsonl"), lock=str(folder / "lock"), state=str(folder))
 driver = ScriptDriver(folder / "script.toml", {"AMELIA_TRACE": sys.argv[2]})
 anyio.run(Sessions({Role.DEVELOPER: driver}).take_turn, spec)
 """

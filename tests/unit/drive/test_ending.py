@@ -76,11 +76,11 @@ def test_who_ended_a_turn_decides_and_a_report_from_before_does_not_count(
 def test_everything_that_was_seen_is_in_the_end() -> None:
     events = (
         STARTED,
-        Used(1, 2, None),
+        Used(Usage(1, 2, 0.25)),
         Said("one"),
         ToolStarted("t", ""),
         ToolEnded("t", ok=True),
-        Used(3, 4, 0.5),
+        Used(Usage(3, 4, 0.5)),
     )
     ended = end(*events, Said("two"), DONE)
     assert ended == TurnEnded(
@@ -89,7 +89,7 @@ def test_everything_that_was_seen_is_in_the_end() -> None:
         report=REPORT,
         text="two",
         exit_code=0,
-        usage=Usage(4, 6, 0.5),
+        usage=Usage(4, 6, 0.75),
     )
 
 

@@ -3,6 +3,7 @@
 from contextlib import suppress
 from pathlib import Path
 
+import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -116,7 +117,7 @@ def test_a_script_is_checked_before_a_run(tmp_path: Path) -> None:
     path = tmp_path / "script.toml"
     path.write_text(WHOLE)
     check_script(path)
-    info = ScriptDriver(path).probe()
+    info = anyio.run(ScriptDriver(path).probe)
     assert Path(info.program).exists()
     assert info.version
     assert ScriptDriver(path).name == "script"

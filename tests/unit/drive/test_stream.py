@@ -11,15 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amelia.drive import stream
-from amelia.drive.stream import Line, Lines, Result, read_script_line
+from amelia.drive.plain import read_plain_line
+from amelia.drive.stream import Line, Lines, Result, read_report_text
 from amelia.model.agents import (
     Ending,
+    PermissionDenied,
+    Retrying,
     Said,
     SessionId,
     SessionStarted,
     ToolEnded,
     ToolStarted,
     Unparsed,
+    Usage,
     Used,
 )
 
@@ -30,7 +34,8 @@ def cut(*chunks: bytes, limit: int = 1000) -> list[Line]:
 
 
 def read(message: Any) -> Any:
-    return read_script_line(Line(json.dumps(message).encode()))
+    [heard] = read_plain_line(Line(json.dumps(message).encode()))
+    return heard
 
 
 def test_lines_are_found_across_chunks() -> None:
@@ -71,9 +76,13 @@ def test_how_a_stream_is_cut_into_chunks_does_not_matter(chunks: list[bytes]) ->
         ({"type": "say", "text": "\x1b[31mred"}, Said("\x1b[31mred")),
         ({"type": "tool", "state": "started", "name": "run", "detail": "ls"}, ToolStarted("run", "ls")),
         ({"type": "tool", "state": "ended", "name": "run", "ok": False}, ToolEnded("run", ok=False)),
-        ({"type": "usage", "input": 1, "output": 2, "cost": 0.5}, Used(1, 2, 0.5)),
-        ({"type": "usage", "input": -1, "output": True, "cost": False}, Used(0, 0, None)),
-        ({"type": "usage", "input": 10**30, "output": "2", "cost": 10**300}, Used(0, 0, None)),
+        ({"type": "usage", "input": 1, "output": 2, "cost": 0.5}, Used(Usage(1, 2, 0.5))),
+        ({"type": "usage", "input": -1, "output": True, "cost": False}, Used(Usage(0, 0))),
+        ({"type": "usage", "input": 10**30, "output": "2", "cost": 10**300}, Used(Usage(0, 0))),
+        ({"type": "denied", "what": "write a"}, PermissionDenied("write a")),
+        ({"type": "retry", "attempt": 2, "delay": 1.5, "status": 529}, Retrying(2, 1.5, 529)),
+        ({"type": "retry"}, Retrying(0, 0.0, None)),
+        ({"type": "end", "ending": "auth", "detail": "no"}, Result(ending=Ending.AUTH, detail="no")),
         (
             {"type": "limit", "until": "2026-11-15T12:00:00Z"},
             Result(ending=Ending.LIMITED, until="2026-11-15T12:00:00Z"),
@@ -120,18 +129,46 @@ def test_a_message_that_is_not_known_is_unparsed(message: Any) -> None:
     ],
 )
 def test_what_is_no_json_is_unparsed(data: bytes) -> None:
-    assert isinstance(read_script_line(Line(data)), Unparsed)
+    [heard] = read_plain_line(Line(data))
+    assert isinstance(heard, Unparsed)
 
 
 def test_an_empty_line_says_nothing() -> None:
-    assert read_script_line(Line(b"  \t")) is None
+    assert read_plain_line(Line(b"  \t")) == ()
 
 
 def test_a_cut_line_is_unparsed_and_short_even_if_it_reads_as_json() -> None:
     data = json.dumps({"type": "say", "text": "x" * 5000}).encode()
-    heard = read_script_line(Line(data, is_cut=True))
+    [heard] = read_plain_line(Line(data, is_cut=True))
     assert isinstance(heard, Unparsed)
     assert len(heard.line) == stream.DETAIL_LIMIT
+
+
+@pytest.mark.parametrize("ending", ["ok", "killed", "interrupted", "crashed", "nonsense"])
+def test_an_agent_cannot_say_of_itself_what_only_we_can_say(ending: str) -> None:
+    assert isinstance(read({"type": "end", "ending": ending}), Unparsed)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('{"a": 1}', {"a": 1}),
+        ('Here it is:\n```json\n{"a": 1}\n```\nDone.', {"a": 1}),
+        ('```\n{"a": 1}\n```\n```json\n{"b": 2}\n```', {"b": 2}),
+        ('```json\n{"a": 1}\n```\n```\nno json\n```', {"a": 1}),
+        ("[1]", None),
+        ('I write {"a": 1} in passing.', None),
+        ("```json\n{}\n", None),
+        ("", None),
+    ],
+)
+def test_a_report_is_found_in_the_last_message(text: str, found: object) -> None:
+    assert read_report_text(text) == found
+
+
+@given(st.text())
+def test_any_message_is_searched_for_a_report(text: str) -> None:
+    read_report_text(text)
 
 
 def nested(depth: int) -> dict[str, Any]:
@@ -175,7 +212,9 @@ KEYS = st.sampled_from(
         "report",
     ]
 )
-KINDS = st.sampled_from(["session", "say", "tool", "usage", "limit", "result", "other"])
+KINDS = st.sampled_from(
+    ["session", "say", "tool", "usage", "limit", "denied", "retry", "end", "result", "other"]
+)
 STATES = st.sampled_from(["started", "ended"])
 MESSAGES = st.tuples(KINDS, STATES, st.dictionaries(KEYS, JSON))
 
@@ -187,6 +226,5 @@ def written(message: tuple[str, str, dict[str, Any]]) -> bytes:
 
 @given(st.one_of(st.binary(), MESSAGES.map(written)))
 def test_whatever_an_agent_writes_can_be_stored(data: bytes) -> None:
-    heard = read_script_line(Line(data))
-    if heard is not None:
+    for heard in read_plain_line(Line(data)):
         msgspec.json.encode({field.name: getattr(heard, field.name) for field in fields(heard)})
