@@ -1,4 +1,4 @@
-"""The record of a turn: the prompt and every line the agent wrote, as lines of JSON with their time.
+"""The record of a turn: the prompt, every line the agent wrote and how it ended, as JSON with their times.
 
 - Append-only; a turn that resumes a session adds to its file.
 - Keys are taken out of a line before anybody sees it: before it is recorded, and before it is understood.
@@ -9,6 +9,8 @@ import json
 import re
 import time
 from collections.abc import Iterable
+from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self
 
@@ -73,7 +75,9 @@ class Transcript:
             "attempt": spec.attempt,
             "session": spec.session,
             "resume": spec.resume,
+            "repair": spec.is_repair,
             "cwd": spec.cwd,
+            "at": datetime.now(UTC).isoformat(),
         }
         self._write(turn=turn, prompt=self._clean(spec.prompt.encode(errors="replace")))
 
@@ -95,8 +99,16 @@ class Transcript:
         return text
 
     def end(self, ended: TurnEnded) -> None:
-        """Records how the turn ended."""
-        self._write(ended=ended.ending, exit_code=ended.exit_code, detail=ended.detail)
+        """Records how the turn ended, what it came to and what it used."""
+        self._write(
+            ended=ended.ending,
+            exit_code=ended.exit_code,
+            detail=ended.detail,
+            session=ended.session,
+            until=ended.until,
+            report=ended.report,
+            usage=asdict(ended.usage) if ended.usage else None,
+        )
 
     def __enter__(self) -> Self:
         return self

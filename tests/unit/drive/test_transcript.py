@@ -1,6 +1,7 @@
 """The record of a turn: complete, in order, bounded and without keys."""
 
 import json
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from amelia.drive import transcript as transcripts
 from amelia.drive.stream import Line
 from amelia.drive.transcript import Redactor, Transcript
-from amelia.model.agents import Ending, Role, SessionId, TurnEnded, TurnSpec
+from amelia.model.agents import Ending, Role, SessionId, TurnEnded, TurnSpec, Usage
 from amelia.model.errors import AmeliaError
 
 KEYS = [
@@ -35,6 +36,7 @@ def spec(path: Path, prompt: str = "do it") -> TurnSpec:
         cwd="/somewhere",
         session=SessionId("s"),
         transcript=str(path),
+        state=str(path.parent),
         run="r",
     )
 
@@ -55,6 +57,7 @@ def test_a_turn_is_recorded_from_prompt_to_end(tmp_path: Path) -> None:
     times = [record.pop("t") for record in found]
     assert times == sorted(times)
     assert found[0]["prompt"] == "do it"
+    assert datetime.fromisoformat(found[0]["turn"].pop("at")).tzinfo is not None
     assert found[0]["turn"] == {
         "run": "r",
         "role": "developer",
@@ -62,13 +65,34 @@ def test_a_turn_is_recorded_from_prompt_to_end(tmp_path: Path) -> None:
         "attempt": 2,
         "session": "s",
         "resume": False,
+        "repair": False,
         "cwd": "/somewhere",
     }
+    unknown = {"session": None, "until": None, "report": None, "usage": None}
     assert found[1:] == [
         {"line": "hello"},
         {"stderr": "oops\n"},
-        {"ended": "crashed", "exit_code": 3, "detail": "why"},
+        {"ended": "crashed", "exit_code": 3, "detail": "why", **unknown},
     ]
+
+
+def test_what_a_turn_came_to_and_used_is_recorded(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    ended = TurnEnded(
+        ending=Ending.OK,
+        session=SessionId("s2"),
+        exit_code=0,
+        report={"status": "completed"},
+        until="2026-11-15T12:00:00Z",
+        usage=Usage(120, 30, None),
+    )
+    with Transcript(path, Redactor()) as transcript:
+        transcript.end(ended)
+    (found,) = records(path)
+    assert found["session"] == "s2"
+    assert found["report"] == {"status": "completed"}
+    assert found["until"] == "2026-11-15T12:00:00Z"
+    assert found["usage"] == {"input_tokens": 120, "output_tokens": 30, "cost": None}
 
 
 def test_a_second_turn_adds_to_the_file(tmp_path: Path) -> None:
