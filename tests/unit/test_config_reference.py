@@ -11,11 +11,12 @@ import pytest
 from amelia.config import load_settings
 from amelia.config.keys import KEYS, SHARED
 from amelia.config.values import Table
+from amelia.model.agents import AgentSettings, Role
 from amelia.model.errors import ConfigError
 from amelia.model.settings import Settings
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/settings.md").read_text(encoding="utf-8")
-DEFAULTS, WITHOUT_DEFAULT = re.findall(
+DEFAULTS, WITHOUT_DEFAULT, OF_AGENTS = re.findall(
     r"^<!-- settings -->\n```toml\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL
 )
 JSON = PAGE.partition("```json\n")[2].partition("```")[0]
@@ -42,10 +43,15 @@ def flat(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]
             yield prefix + key, value
 
 
+def for_everybody(key: str) -> str:
+    """Returns the key of all roles instead of that of one: they are the same."""
+    return re.sub(rf"^agents\.(?:{'|'.join(Role)})\.", "agents.", key)
+
+
 def ranges() -> Iterator[tuple[str, str, str, str]]:
     """Yields table, key and both bounds of every range on the page."""
     table = ""
-    for match in RANGE.finditer(DEFAULTS):
+    for match in RANGE.finditer(DEFAULTS + OF_AGENTS):
         if match["table"]:
             table = match["table"]
         else:
@@ -53,8 +59,10 @@ def ranges() -> Iterator[tuple[str, str, str, str]]:
 
 
 def test_every_key_is_on_the_page_and_every_key_on_the_page_exists() -> None:
-    shown = {key for block in (DEFAULTS, WITHOUT_DEFAULT) for key, _ in flat(tomllib.loads(block))}
-    assert shown | {SECOND_SPELLING} == set(known(KEYS))
+    blocks = (DEFAULTS, WITHOUT_DEFAULT, OF_AGENTS)
+    shown = {for_everybody(key) for block in blocks for key, _ in flat(tomllib.loads(block))}
+    assert shown | {SECOND_SPELLING} == set(map(for_everybody, known(KEYS)))
+    assert all(f"[agents.{role}]" in PAGE for role in Role)
     assert SECOND_SPELLING.rpartition(".")[2] in DEFAULTS
 
 
@@ -94,9 +102,18 @@ def test_every_bounded_number_has_its_range_on_the_page() -> None:
 def test_what_has_no_default_can_be_set_as_the_page_shows(tmp_path: Path) -> None:
     (tmp_path / "amelia.toml").write_text(WITHOUT_DEFAULT, encoding="utf-8")
     run = load_settings(tmp_path).run
-    assert run.driver == "script"
-    assert run.script == str(tmp_path / "agents.toml")
+    assert run.agents[Role.DEVELOPER].driver == "script"
+    assert run.agents[Role.REVIEWER].script == str(tmp_path / "agents.toml")
     assert run.verify.setup == ("uv", "sync", "--frozen")
+
+
+def test_agents_can_be_set_as_the_page_shows(tmp_path: Path) -> None:
+    (tmp_path / "amelia.toml").write_text(OF_AGENTS, encoding="utf-8")
+    agents = load_settings(tmp_path).run.agents
+    assert agents[Role.DEVELOPER] == agents[Role.EVALUATOR]
+    assert agents[Role.DEVELOPER].key == "TEAM_API_KEY"
+    assert agents[Role.REVIEWER] == AgentSettings(driver="codex", model="gpt-5.5", max_turns=100)
+    assert agents[Role.ARCHITECT].script == str(tmp_path / "architect.toml")
 
 
 def test_the_page_shows_every_key_that_is_shared_with_others(tmp_path: Path) -> None:

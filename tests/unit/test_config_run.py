@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from amelia.config import load_settings
 from amelia.config.keys import KEYS, overlay
 from amelia.config.values import Found
-from amelia.model.agents import Clocks
+from amelia.model.agents import AgentSettings, Clocks, Role
 from amelia.model.errors import ConfigError
 from amelia.model.evidence import VerifySettings
 from amelia.model.plan import Mode
@@ -38,8 +38,7 @@ def refused(place: Path, text: str) -> ConfigError:
 
 def test_without_files_a_run_has_no_driver_and_the_policies_of_the_table(tmp_path: Path) -> None:
     run = load_settings(tmp_path).run
-    assert run.driver is None
-    assert run.script is None
+    assert run.agents == dict.fromkeys(Role, AgentSettings())
     assert run.parallel_workers == 1
     assert run.policies == POLICIES
     assert run.policies.keys() == set(Mode)
@@ -52,8 +51,8 @@ def test_a_script_lies_beside_the_file_that_names_it(tmp_path: Path) -> None:
     inner.mkdir(parents=True)
     (tmp_path / "amelia.toml").write_text('driver = "script"\nscript = "demo/agents.toml"\n')
     run = load_settings(inner).run
-    assert run.driver == "script"
-    assert run.script == str(tmp_path / "demo" / "agents.toml")
+    assert run.agents[Role.DEVELOPER].driver == "script"
+    assert run.agents[Role.REVIEWER].script == str(tmp_path / "demo" / "agents.toml")
 
 
 def test_a_script_is_absolute_although_the_directory_is_not(
@@ -61,11 +60,11 @@ def test_a_script_is_absolute_although_the_directory_is_not(
 ) -> None:
     (tmp_path / "amelia.toml").write_text('script = "agents.toml"\n')
     monkeypatch.chdir(tmp_path)
-    assert load_settings(Path()).run.script == str(tmp_path / "agents.toml")
+    assert load_settings(Path()).run.agents[Role.REVIEWER].script == str(tmp_path / "agents.toml")
 
 
 def test_a_script_may_be_absolute(tmp_path: Path) -> None:
-    assert read(tmp_path, 'script = "/demo/agents.toml"').script == "/demo/agents.toml"
+    assert read(tmp_path, 'script = "/demo/agents.toml"').agents[Role.DEVELOPER].script == "/demo/agents.toml"
 
 
 def test_workers_hold_in_every_mode(tmp_path: Path) -> None:
@@ -79,7 +78,7 @@ def test_workers_are_read_from_project_config_json(tmp_path: Path) -> None:
     run = load_settings(tmp_path).run
     assert run.parallel_workers == 4
     assert {policy.parallel_workers for policy in run.policies.values()} == {4}
-    assert run.driver is None
+    assert run.agents == dict.fromkeys(Role, AgentSettings())
 
 
 def test_amelia_toml_outranks_the_workers_of_project_config_json(tmp_path: Path) -> None:

@@ -7,17 +7,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from amelia.config.agents import AGENT, AGENTS, BUDGET, SHORT, agents_over, budget_over
 from amelia.config.values import (
     Table,
     command,
-    file_beside,
     flag,
     minutes,
     number,
     one_of,
     path_inside,
     paths_inside,
-    text,
     whole,
 )
 from amelia.model.plan import Mode
@@ -75,8 +74,9 @@ KEYS = Table(
         **SHARED.readers,
         "tdd": one_of(TddRule),
         "enable_phased_execution": flag,
-        "driver": text,
-        "script": file_beside,
+        **{key: AGENT[key] for key in SHORT},
+        "agents": AGENTS,
+        "budget": BUDGET,
         "max_task_review_iterations": whole(1, 100),
         "verify": _VERIFY,
         "clocks": _CLOCKS,
@@ -109,10 +109,12 @@ def _plan(plan: PlanSettings, values: Mapping[str, Any]) -> PlanSettings:
 def _run(run: RunSettings, values: Mapping[str, Any]) -> RunSettings:
     return replace(
         run,
+        agents=agents_over(run.agents, values),
+        budget=budget_over(run.budget, values.get("budget", {})),
         policies={mode: _policy(mode, policy, values) for mode, policy in run.policies.items()},
         verify=replace(run.verify, **_fields(values.get("verify", {}))),
         clocks=replace(run.clocks, **_fields(values.get("clocks", {}))),
-        **_only(values, "driver", "script", "parallel_workers"),
+        **_only(values, "parallel_workers"),
     )
 
 

@@ -1,9 +1,11 @@
-"""What the environment says about places: where runs are kept, and which Python environment is active."""
+"""What the environment says: where runs are kept, which Python is active, which values are keys."""
 
 import os
 from pathlib import Path
 
 import platformdirs
+
+from amelia.system.process import looks_secret
 
 
 def state_home() -> Path:
@@ -16,3 +18,8 @@ def active_environment() -> Path | None:
     """Returns the virtual environment that the caller works in, if there is one."""
     active = os.environ.get("VIRTUAL_ENV")
     return Path(active) if active else None
+
+
+def caller_secrets() -> list[str]:
+    """Returns the values that must not be shown: those of all variables whose name tells of a key."""
+    return [value for name, value in os.environ.items() if looks_secret(name)]

@@ -6,6 +6,7 @@
 """
 
 import json
+import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from datetime import timedelta
 from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeAlias, TypeGuard, cast
+from urllib.parse import urlsplit
 
 from amelia.model.errors import ConfigError
 
@@ -20,6 +22,13 @@ _SHOWN = 80
 _SHELL_WORDS = frozenset({"&&", "||", "|", "&", ";", ">", ">>", "<", "2>", "2>&1"})
 _NO_SHELL = 'no shell reads it; write ["sh", "-c", "…"] if one must'
 _COMMAND = "a program and its arguments, as a list of texts or as one text"
+_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,99}")
+_KEYS_ELSEWHERE = (
+    "put the key into an environment variable and write the variable's name here, like MY_API_KEY"
+)
+_SCHEMES = frozenset({"http", "https"})
+_ADDRESS = "write it like http://127.0.0.1:8080/v1; `key` names the variable that holds a key"
+_UNBOUNDED = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +46,10 @@ class Found:
         except (ValueError, RecursionError):  # a number of thousands of digits, a list in a list in a list …
             shown = "that"
         return ConfigError(f"{self.source}: {self.key} must be {allowed}, not {shown[:_SHOWN]}", hint=hint)
+
+    def secret(self, allowed: str, *, hint: str) -> ConfigError:
+        """Returns the same error without the value, which may be a key."""
+        return ConfigError(f"{self.source}: {self.key} must be {allowed}", hint=hint)
 
 
 Reader: TypeAlias = Callable[[Found], object]
@@ -122,10 +135,45 @@ def minutes(low: float, high: float) -> Reader:
     return lambda found: timedelta(minutes=read_number(found))
 
 
+def bound(read_number: Reader) -> Reader:
+    """Makes a reader of a bound that can be taken away."""
+
+    def read(found: Found) -> object:
+        if found.value == _UNBOUNDED:
+            return None
+        try:
+            return read_number(found)
+        except ConfigError as problem:
+            raise ConfigError(str(problem), hint=f'"{_UNBOUNDED}" takes the bound away') from problem
+
+    return read
+
+
 def text(found: Found) -> str:
     """Reads a text that says something."""
     if not _is_text(found.value) or not found.value.strip():
         raise found.wrong("a text that is not empty")
+    return found.value
+
+
+def variable(found: Found) -> str:
+    """Reads the name of an environment variable; a key that stands there itself is refused, and not shown."""
+    if not _is_text(found.value) or not _VARIABLE.fullmatch(found.value):
+        raise found.secret("the name of an environment variable, in capital letters", hint=_KEYS_ELSEWHERE)
+    return found.value
+
+
+def variables(found: Found) -> tuple[str, ...]:
+    """Reads a list of names of environment variables."""
+    if not isinstance(found.value, list):
+        raise found.secret("a list of names of environment variables", hint=_KEYS_ELSEWHERE)
+    return _each(found, variable)
+
+
+def web_address(found: Found) -> str:
+    """Reads the address of a server, without a name, a password or a query, which may hold a key."""
+    if not _is_text(found.value) or not _is_address(found.value):
+        raise found.secret("an http or https address without a password or a query", hint=_ADDRESS)
     return found.value
 
 
@@ -145,10 +193,7 @@ def paths_inside(found: Found) -> tuple[str, ...]:
     """Reads a list of paths, or of patterns of paths, inside the repository."""
     if not isinstance(found.value, list):
         raise found.wrong("a list of paths")
-    return tuple(
-        path_inside(Found(item, found.source, f"{found.key}[{position}]"))
-        for position, item in enumerate(cast("list[object]", found.value))
-    )
+    return _each(found, path_inside)
 
 
 def command(found: Found) -> tuple[str, ...]:
@@ -159,6 +204,13 @@ def command(found: Found) -> tuple[str, ...]:
     if len(argv) < len(words) or not argv or not argv[0].strip():
         raise found.wrong(_COMMAND)
     return argv
+
+
+def _each(found: Found, read: Callable[[Found], str]) -> tuple[str, ...]:
+    return tuple(
+        read(Found(item, found.source, f"{found.key}[{position}]"))
+        for position, item in enumerate(cast("list[object]", found.value))
+    )
 
 
 def _split(found: Found, line: str) -> list[str]:
@@ -178,3 +230,13 @@ def _is_text(value: object) -> TypeGuard[str]:
 
 def _is_inside(path: PurePosixPath) -> bool:
     return bool(path.parts) and not path.is_absolute() and ".." not in path.parts
+
+
+def _is_address(value: str) -> bool:
+    try:
+        parts = urlsplit(value)
+        _ = parts.port
+    except ValueError:  # a port that is no number, a bracket that stays open
+        return False
+    has_more = "@" in parts.netloc or bool(parts.query or parts.fragment)
+    return parts.scheme in _SCHEMES and bool(parts.hostname) and not has_more and value.isprintable()
