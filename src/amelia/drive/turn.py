@@ -6,7 +6,7 @@
 """
 
 import os
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing
 from dataclasses import dataclass
 from datetime import timedelta
@@ -23,11 +23,15 @@ ERRORS_KEPT = 8_000
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """How an agent is started; the prompt goes to its standard input."""
+    """How an agent is started; the prompt goes to its standard input.
+
+    `explain` understands the end of the standard error of an agent that failed without a line about it.
+    """
 
     argv: Sequence[str]
     environment: Mapping[str, str]
     dialect: Dialect
+    explain: Callable[[str], Result | None] = lambda _: None
 
 
 def agent_environment(spec: TurnSpec, extra: Mapping[str, str]) -> dict[str, str]:
@@ -71,6 +75,8 @@ class ProgramTurn:
                         if not isinstance(heard, Result):
                             yield heard
             errors = transcript.errors(self._last_words)
+            if seen.result is None and self._exit_code and (explained := self._program.explain(errors)):
+                seen = seen.plus(explained)
             ended = conclude(seen, exit_code=self._exit_code, ended_by=self._ended_by, errors=errors)
             transcript.end(ended)
         yield ended
