@@ -1,0 +1,118 @@
+"""Speaks for any model: the program of the `api` driver, a child process that speaks the plain dialect.
+
+- The session is told before anything slow or breakable happens.
+- Whatever a provider or a library does, the program ends with one honest end and without a traceback.
+- Importing it costs nothing: the library behind it is loaded by the running program only.
+- The key comes by environment, and is gone from it before anything else is started.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import BinaryIO
+
+import anyio
+import msgspec
+
+from amelia.drive.stream import DETAIL_LIMIT
+from amelia.model.agents import Allowance, Ending
+
+KEY = "AMELIA_API_KEY"
+"""The environment variable in which the driver hands over the key, whatever it is called elsewhere."""
+
+INSTALL = "pip install 'amelia-orchestrator[api]'"
+NOT_INSTALLED = 3
+NOT_USABLE = 4
+INTERRUPTED = 130
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assignment:
+    """What the driver asks for, besides the prompt; `history` is the file that holds the session."""
+
+    model: str
+    base_url: str | None = None
+    session: str = ""
+    history: str = ""
+    resume: bool = False
+    may_write: bool = False
+    schema: Mapping[str, object] | None = None
+    max_turns: int | None = None
+    allowance: Allowance = field(default_factory=Allowance)
+
+
+class Teller:
+    """Tells what happens in lines of JSON."""
+
+    def __init__(self, out: BinaryIO) -> None:
+        self._out = out
+
+    def tell(self, kind: str, **facts: object) -> None:
+        """Writes one event."""
+        line = json.dumps({"type": kind, **facts}, ensure_ascii=False, default=str)
+        self._out.write(line.encode("utf-8", "replace") + b"\n")
+        self._out.flush()
+
+    def end(self, ending: Ending, detail: str) -> None:
+        """Writes how it ended, if it did not end well."""
+        self.tell("end", ending=ending, detail=detail[:DETAIL_LIMIT])
+
+    def limit(self, detail: str, until: str | None) -> None:
+        """Writes that the provider serves nobody for now; why is for people, on the standard error."""
+        sys.stderr.write(f"{detail[:DETAIL_LIMIT]}\n")
+        self.tell("limit", until=until)
+
+
+def probe(assignment: Assignment, key: str | None) -> int:
+    """Tries whether the model could be asked; prints the version of the library, or the reason."""
+    try:
+        from amelia.drive.api_models import check_model  # noqa: PLC0415 - see the module's invariants
+
+        version = check_model(assignment, key)
+    except ImportError as error:
+        sys.stdout.write(f"{error}\n")
+        return NOT_INSTALLED
+    except ValueError as error:
+        sys.stdout.write(f"{error}\n")
+        return NOT_USABLE
+    sys.stdout.write(f"{version}\n")
+    return 0
+
+
+def work(assignment: Assignment, key: str | None) -> int:
+    """Takes the turn whose prompt is on the standard input."""
+    teller = Teller(sys.stdout.buffer)
+    teller.tell("session", session=assignment.session, model=assignment.model)
+    prompt = sys.stdin.buffer.read().decode("utf-8", "replace")
+    try:
+        from amelia.drive.api_turn import take_turn  # noqa: PLC0415 - see the module's invariants
+    except ImportError as error:
+        teller.end(Ending.FAILED, f"{error}; {INSTALL}")
+        return 0
+    try:
+        anyio.run(partial(take_turn, assignment, prompt, key=key, teller=teller))
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return 0
+
+
+def main(argv: Sequence[str]) -> int:
+    """Takes one turn, or only tries the model: `[--probe] ASSIGNMENT`."""
+    key = os.environ.pop(KEY, None)
+    assignment = msgspec.json.decode(argv[-1], type=Assignment)
+    return probe(assignment, key) if "--probe" in argv else work(assignment, key)
+
+
+def run(argv: Sequence[str]) -> None:
+    """Is the whole program; ends without tidying up an interpreter that nobody needs any more."""
+    code = main(argv)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    run(sys.argv[1:])

@@ -1,0 +1,127 @@
+"""What an error of a model, a provider or the way to it means for a turn.
+
+- A refused key is for a person to mend, a provider that serves nobody is waited out, the rest is the turn's
+  own failure; the classes of the library decide, and the status of HTTP where it has none.
+- When a limit ends is read from what the provider sends with it, in all the ways they write it.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import cast
+
+from pydantic_ai.exceptions import (
+    ModelAPIError,
+    ModelAuthenticationError,
+    ModelConnectionError,
+    ModelHTTPError,
+    ModelQuotaExceededError,
+    ModelRateLimitError,
+    ModelRequestTimeout,
+    ModelServerError,
+    ModelUnavailableError,
+)
+
+from amelia.drive.stream import DETAIL_LIMIT, NUMBER_LIMIT
+from amelia.model.agents import Ending
+
+_REFUSED = frozenset({401, 403})
+_LATER = frozenset({408, 429})
+_BROKEN = 500
+_OUTAGES = (
+    ModelConnectionError,
+    ModelQuotaExceededError,
+    ModelRateLimitError,
+    ModelRequestTimeout,
+    ModelServerError,
+    ModelUnavailableError,
+)
+_AN_EPOCH = 10**9  # a larger number of seconds is a date, not a time to wait
+_DURATION = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+)ms)?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelFault:
+    """What an error comes to; `wait` is what the provider asks for, `until` the same as a time."""
+
+    ending: Ending
+    detail: str
+    status: int | None = None
+    wait: timedelta | None = None
+    until: str | None = None
+
+    @property
+    def may_pass(self) -> bool:
+        """Says whether the same request may go well a moment later."""
+        return self.ending is Ending.LIMITED
+
+
+def read_fault(error: Exception, now: datetime) -> ModelFault:
+    """Understands an error."""
+    status = error.status_code if isinstance(error, ModelHTTPError) else None
+    detail = _words(error)
+    if isinstance(error, ModelAuthenticationError) or status in _REFUSED:
+        return ModelFault(ending=Ending.AUTH, detail=detail, status=status)
+    is_outage = isinstance(error, _OUTAGES) or (
+        status is not None and (status in _LATER or status >= _BROKEN)
+    )
+    if not is_outage:
+        return ModelFault(ending=Ending.FAILED, detail=detail, status=status)
+    wait = _wait(error, now)
+    until = None if wait is None else (now + wait).isoformat(timespec="seconds")
+    return ModelFault(ending=Ending.LIMITED, detail=detail, status=status, wait=wait, until=until)
+
+
+def _words(error: Exception) -> str:
+    """Returns what the provider says if it says something, else what the library does."""
+    said: object = error.body if isinstance(error, ModelAPIError) else None
+    for name in ("error", "message"):
+        if isinstance(said, dict) and name in said:
+            said = cast("dict[str, object]", said)[name]
+    words = said if isinstance(said, str) else str(error) or type(error).__name__
+    status = f"{error.status_code}: " if isinstance(error, ModelHTTPError) else ""
+    return f"{status}{words}"[:DETAIL_LIMIT]
+
+
+def _wait(error: Exception, now: datetime) -> timedelta | None:
+    """Returns how long the provider asks to wait: by the header for that, else by the last of its resets."""
+    if isinstance(error, ModelAPIError) and error.retry_after is not None:
+        return _seconds(error.retry_after)
+    headers = (error.headers or {}) if isinstance(error, ModelHTTPError) else {}
+    resets = [_until_reset(value, now) for name, value in headers.items() if _is_reset(name)]
+    return max((reset for reset in resets if reset is not None), default=None)
+
+
+def _is_reset(name: str) -> bool:
+    return "ratelimit" in name.lower() and "reset" in name.lower()
+
+
+def _until_reset(text: str, now: datetime) -> timedelta | None:
+    """Reads a reset: a time, a date in seconds, a number of seconds, or a duration like `6m0s`."""
+    try:
+        number = float(text)
+    except ValueError:
+        return _until_time(text, now) or _duration(text)
+    return _seconds(number - now.timestamp() if number >= _AN_EPOCH else number)
+
+
+def _until_time(text: str, now: datetime) -> timedelta | None:
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return _seconds(((time if time.tzinfo else time.replace(tzinfo=UTC)) - now).total_seconds())
+
+
+def _duration(text: str) -> timedelta | None:
+    found = _DURATION.fullmatch(text.strip()[:40])
+    if found is None or not any(found.groups()):
+        return None
+    days, hours, minutes, seconds, thousandths = (float(part or 0) for part in found.groups())
+    return _seconds(((days * 24 + hours) * 60 + minutes) * 60 + seconds + thousandths / 1000)
+
+
+def _seconds(number: float) -> timedelta | None:
+    """Returns a wait that is one: not in the past, and not beyond what a date can hold."""
+    year = 366 * 86_400
+    return timedelta(seconds=max(0.0, number)) if number <= min(year, NUMBER_LIMIT) else None

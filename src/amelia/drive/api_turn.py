@@ -1,0 +1,236 @@
+"""One turn of a model: asked, given its tools, heard, and asked again until it reports.
+
+- The history is on the disk before every request and after every answer, whole or not at all, so that a turn
+  that is killed can be gone on with.
+- An answer is paid for when it is there: its usage is told before anything it asks for is done, and an
+  allowance that is used up ends the turn then.
+- A provider that stumbles is asked again a little later, and no more: waiting is not our business.
+"""
+
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+import anyio
+from pydantic import ValidationError
+from pydantic_ai import (
+    Agent,
+    FunctionToolCallEvent,
+    FunctionToolResultEvent,
+    ModelMessage,
+    ModelMessagesTypeAdapter,
+    ModelResponse,
+    ModelRetry,
+    RunContext,
+    StructuredDict,
+    TextOutput,
+    ToolCallPart,
+    ToolOutput,
+    UsageLimits,
+)
+from pydantic_ai.capabilities import AbstractCapability
+from pydantic_ai.exceptions import RetryModelRequest, UsageLimitExceeded
+from pydantic_ai.models import Model, ModelRequestContext
+
+from amelia.drive.api_agent import Assignment, Teller
+from amelia.drive.api_faults import read_fault
+from amelia.drive.api_models import MissingKeyError, ModelError, make_model, usage_of
+from amelia.drive.api_tools import Hands
+from amelia.drive.stream import DETAIL_LIMIT, read_report_text
+from amelia.model.agents import Ending, Spent
+
+if TYPE_CHECKING:
+    from pydantic_ai.output import OutputSpec
+
+Report: TypeAlias = Mapping[str, object]
+
+DELAYS = (0.5, 2.0)  # seconds before the same request is sent again
+LONGEST_DELAY = 10.0  # a provider that asks for more is waited out by Amelia, without a process
+READ_TIMEOUT = 300.0  # seconds without a byte
+REPORT_TOOL = "final_result"
+REMINDERS = 2
+RETRIES = 5
+
+INSTRUCTIONS = """\
+You are a coding agent. You work with your tools on the files of one work tree; paths are relative to it.
+Do what is asked, completely, and check what you did where your tools allow it.
+"""
+CLOSING = f"When you are done, and not before, call `{REPORT_TOOL}` once: it ends your turn.\n"
+
+
+class _UsedUpError(Exception):
+    """The allowance of the turn is used up."""
+
+
+async def take_turn(assignment: Assignment, prompt: str, *, key: str | None, teller: Teller) -> None:
+    """Carries out one turn, and tells of it and of its end."""
+    try:
+        model = make_model(assignment, key)
+    except ModelError as error:
+        teller.end(Ending.AUTH if isinstance(error, MissingKeyError) else Ending.FAILED, str(error))
+        return
+    session = _Session(Path(assignment.history))
+    history = session.load() if assignment.resume else []
+    if history is None:
+        teller.end(Ending.SESSION_LOST, f"{assignment.history}: no such session, or not readable")
+        return
+    turn = _Turn(assignment, teller, session)
+    try:
+        await turn.work(model, prompt, history)
+    except _UsedUpError:
+        teller.end(Ending.OUT_OF_BUDGET, "")
+    except UsageLimitExceeded:
+        teller.end(Ending.FAILED, f"no report after {assignment.max_turns} requests to the model")
+    except Exception as error:  # noqa: BLE001 - whatever the libraries make of what a provider sends is an end
+        _tell_fault(error, teller)
+
+
+def _tell_fault(error: Exception, teller: Teller) -> None:
+    fault = read_fault(error, datetime.now(UTC))
+    if fault.ending is Ending.LIMITED:
+        teller.limit(fault.detail, fault.until)
+    else:
+        teller.end(fault.ending, fault.detail)
+
+
+class _Session:
+    """The messages of a session, in one file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def load(self) -> list[ModelMessage] | None:
+        """Returns the messages until now; None if they cannot be had."""
+        try:
+            return ModelMessagesTypeAdapter.validate_json(self._path.read_bytes())
+        except (OSError, ValidationError):
+            return None
+
+    def save(self, messages: list[ModelMessage]) -> None:
+        """Replaces the file as a whole."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        draft = self._path.with_suffix(".new")
+        draft.write_bytes(ModelMessagesTypeAdapter.dump_json(messages))
+        draft.replace(self._path)
+
+
+class _Turn:
+    """The turn at work."""
+
+    def __init__(self, assignment: Assignment, teller: Teller, session: _Session) -> None:
+        self._assignment = assignment
+        self._teller = teller
+        self._session = session
+        self._spent = Spent()
+        self._reminders = REMINDERS
+
+    async def work(self, model: Model, prompt: str, history: list[ModelMessage]) -> None:
+        """Asks the model until it ends its turn, and tells its report if there is one."""
+        limits = UsageLimits(request_limit=self._assignment.max_turns)
+        async with self._agent(model).iter(prompt, message_history=history, usage_limits=limits) as run:
+            async for node in run:
+                if Agent.is_model_request_node(node):
+                    self._session.save([*run.all_messages(), node.request])
+                    async with node.stream(run.ctx) as stream:
+                        async for _ in stream:
+                            pass
+                elif Agent.is_call_tools_node(node):
+                    self._session.save(run.all_messages())
+                    self._heard(node.model_response)
+                    async with node.stream(run.ctx) as events:
+                        async for event in events:
+                            self._tell_tool(event)
+            self._session.save(run.all_messages())
+        if run.result is not None and (report := _report(run.result.output)) is not None:
+            self._teller.tell("result", report=report)
+
+    def _agent(self, model: Model) -> "Agent[None, Report | str | None]":
+        hands = Hands(
+            Path.cwd(),
+            environment=os.environ,
+            on_denied=lambda path: self._teller.tell("denied", what=path),
+        )
+        return Agent(
+            model,
+            deps_type=type(None),
+            output_type=self._output(),
+            instructions=INSTRUCTIONS + (CLOSING if self._assignment.schema else ""),
+            tools=hands.tools(may_write=self._assignment.may_write),
+            retries={"tools": RETRIES, "output": RETRIES},
+            model_settings={"max_retries": 0, "timeout": READ_TIMEOUT},
+            capabilities=[_Patience(self._teller)],
+        )
+
+    def _output(self) -> "OutputSpec[Report | str | None]":
+        schema = self._assignment.schema
+        if schema is None:
+            return str
+        report = ToolOutput(StructuredDict(dict(schema)), name=REPORT_TOOL, strict=True)
+        return [report, TextOutput(self._text_report)]
+
+    def _text_report(self, text: str) -> Report | None:
+        """Takes a report from a message; reminds a model that only talks of its tools."""
+        report = read_report_text(text)
+        if report is None and self._reminders:
+            self._reminders -= 1
+            raise ModelRetry(f"Go on with your tools; when you are done, call `{REPORT_TOOL}`.")
+        return report
+
+    def _heard(self, response: ModelResponse) -> None:
+        """Tells what the model said and used."""
+        if response.text:
+            self._teller.tell("say", text=response.text)
+        used = usage_of(response, self._assignment.base_url)
+        if used is not None:
+            self._teller.tell("usage", input=used.input_tokens, output=used.output_tokens, cost=used.cost)
+        self._spent = self._spent.plus(used)
+        if self._assignment.allowance.is_used_up_by(self._spent):
+            raise _UsedUpError
+
+    def _tell_tool(self, event: object) -> None:
+        match event:
+            case FunctionToolCallEvent(part=part):
+                self._teller.tell("tool", state="started", name=part.tool_name, detail=_detail(part))
+            case FunctionToolResultEvent(part=part):
+                ok = part.outcome == "success"
+                self._teller.tell("tool", state="ended", name=part.tool_name, ok=ok)
+            case _:
+                pass
+
+
+class _Patience(AbstractCapability[None]):
+    """Sends a request again that failed for a reason that may pass."""
+
+    def __init__(self, teller: Teller) -> None:
+        self._teller = teller
+
+    async def on_model_request_error(
+        self, ctx: RunContext[None], *, request_context: ModelRequestContext, error: Exception
+    ) -> ModelResponse:
+        """Waits a little and asks for another attempt, or lets the error go on."""
+        del ctx
+        fault = read_fault(error, datetime.now(UTC))
+        attempt = request_context.attempt
+        if not fault.may_pass or attempt > len(DELAYS):
+            raise error
+        delay = fault.wait.total_seconds() if fault.wait else DELAYS[attempt - 1]
+        if delay > LONGEST_DELAY:
+            raise error
+        self._teller.tell("retry", attempt=attempt, delay=delay, status=fault.status)
+        await anyio.sleep(delay)
+        raise RetryModelRequest
+
+
+def _report(output: "Report | str | None") -> Report | None:
+    return read_report_text(output) if isinstance(output, str) else output
+
+
+def _detail(call: ToolCallPart) -> str:
+    """Returns what a call is about: its first argument that is a text."""
+    try:
+        arguments = call.args_as_dict()
+    except ValueError:
+        return call.args_as_json_str()[:DETAIL_LIMIT]
+    return next((text for text in arguments.values() if isinstance(text, str)), "")[:DETAIL_LIMIT]
