@@ -1,20 +1,26 @@
 """`amelia run PLAN`: every unit of a plan carried out, proved, reviewed and landed."""
 
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, TypedDict, Unpack
 
 import click
 
+from amelia.app.agents import AUTO
 from amelia.app.people import start_in_background
 from amelia.app.plans import compile_with
 from amelia.app.runs import NewRun, begin_run, notices
 from amelia.config import load_settings
+from amelia.config.agents import agent_over
 from amelia.config.places import state_home
+from amelia.model.agents import Role
 from amelia.model.plan import Mode
+from amelia.model.policy import Budget
 from amelia.model.settings import RunSettings
 from amelia.plan.compile import CompiledPlan
+from amelia.record.runs import RunDirectory, started
 from amelia.show.cli.driving import drive
 from amelia.show.cli.tree import draw_errors, draw_plan
 from amelia.show.text import printable
@@ -26,8 +32,11 @@ class _Chosen(TypedDict):
     """What the command line says instead of the settings."""
 
     driver: str | None
+    model: str | None
     script: Path | None
     parallel: int | None
+    max_cost: float | None
+    max_tokens: int | None
 
 
 @click.command("run")
@@ -39,13 +48,27 @@ class _Chosen(TypedDict):
     show_default=True,
     help="How the plan is cut into units of work.",
 )
-@click.option("--driver", metavar="NAME", help="Which agent does the work (script).")
+@click.option(
+    "--driver",
+    metavar="NAME",
+    help="Which agent does the work: claude, codex, api, acp, script; auto is the first that is ready.",
+)
+@click.option("--model", metavar="NAME", help="The agent's model; provider:model for the api driver.")
 @click.option(
     "--script",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="The moves of the script driver, a TOML file.",
 )
 @click.option("--parallel", type=click.IntRange(1, 64), help="How many units may run at the same time.")
+@click.option(
+    "--max-cost", type=click.FloatRange(0.001, 100_000), metavar="USD", help="What the run may cost."
+)
+@click.option(
+    "--max-tokens",
+    type=click.IntRange(1, 1_000_000_000_000),
+    metavar="N",
+    help="How many tokens of unknown cost the run may use.",
+)
 @click.option("--base", metavar="REV", help="The commit to start from; HEAD unless told otherwise.")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.option("--no-input", is_flag=True, help="Never ask anything.")
@@ -70,7 +93,8 @@ def command(
     as one commit on the branch amelia/RUN. Your checkout, branches and stash are not touched.
 
     Exits 0 when everything landed, 1 when the run halted, 4 when it waits for a person, 5 when the plan
-    cannot run, 3 when a setting is wrong, 2 on wrong usage, 130 or 143 when it was stopped.
+    cannot run, 6 when the budget is used up, 3 when a setting is wrong or no agent is ready, 2 on wrong
+    usage, 130 or 143 when it was stopped.
     """
     settings = load_settings(Path.cwd())
     data = plan.read()
@@ -92,13 +116,22 @@ def command(
 
 def _start(new: NewRun, *, as_json: bool, detach: bool) -> int:
     directory = begin_run(new, home=state_home())
-    for notice in notices(directory):
+    for notice in (*_choices(new.settings, directory), *notices(directory)):
         click.echo(f"note: {printable(notice)}", err=True)
     if not detach:
         return drive(directory, as_json=as_json)
     start_in_background(directory)
     click.echo(f"run {directory.run} goes on in the background: amelia status {directory.run}", err=as_json)
     return 0
+
+
+def _choices(wanted: RunSettings, directory: RunDirectory) -> Iterator[str]:
+    """Yields which agent was chosen where the choice was left to us."""
+    _, facts = found if (found := started(directory)) else (None, None)
+    agents = facts.agents.items() if facts is not None else ()
+    free = [agent.driver for role, agent in agents if wanted.agents[Role(role)].driver == AUTO]
+    for driver in dict.fromkeys(free):
+        yield f"{driver} does the work, the first agent that is ready; --driver names another"
 
 
 def _check(compiled: CompiledPlan, *, name: str, is_asking: bool) -> None:
@@ -115,10 +148,22 @@ def _check(compiled: CompiledPlan, *, name: str, is_asking: bool) -> None:
 
 
 def _adjusted(settings: RunSettings, chosen: _Chosen) -> RunSettings:
-    if (driver := chosen["driver"]) is not None:
-        settings = replace(settings, driver=driver)
-    if (script := chosen["script"]) is not None:
-        settings = replace(settings, script=str(script.absolute()), driver=settings.driver or "script")
-    if (workers := chosen["parallel"]) is not None:
-        settings = settings.with_workers(workers)
-    return settings
+    """Returns the settings with what the command line says over them, for all roles."""
+    driver, model, script = chosen["driver"], chosen["model"], chosen["script"]
+    if script is not None and driver not in {None, "script"}:
+        raise click.UsageError(f"--script is for the script driver, not for {driver}")
+    said = {"driver": driver, "model": model, "script": script and str(script.absolute())}
+    changes = {key: value for key, value in said.items() if value is not None}
+    agents = {role: agent_over(agent, changes) for role, agent in settings.agents.items()}
+    settings = replace(settings, agents=agents, budget=_budget(settings.budget, chosen))
+    return settings if (workers := chosen["parallel"]) is None else settings.with_workers(workers)
+
+
+def _budget(budget: Budget, chosen: _Chosen) -> Budget:
+    cost, tokens = chosen["max_cost"], chosen["max_tokens"]
+    run = replace(
+        budget.run,
+        cost=budget.run.cost if cost is None else cost,
+        tokens=budget.run.tokens if tokens is None else tokens,
+    )
+    return replace(budget, run=run)

@@ -1,0 +1,132 @@
+"""Which agent takes which role: drivers by name, each proved to be there before a run relies on it.
+
+- A driver is imported when it is asked for, and nothing of the others with it.
+- `auto` never sends a key or an address to an agent that they were not meant for.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+from difflib import get_close_matches
+from pathlib import Path
+
+import anyio
+
+from amelia.model.agents import AgentSettings, Driver, DriverInfo, Role
+from amelia.model.errors import AmeliaError, ConfigError
+from amelia.model.settings import RunSettings
+
+AUTO = "auto"
+DRIVERS = ("claude", "codex", "api", "acp", "script")
+"""Every driver there is, by its name in the settings."""
+PATIENCE = timedelta(seconds=30)
+"""How long an agent may take to answer a handshake."""
+
+_INSTALL = {
+    "claude": "npm install -g @anthropic-ai/claude-code",
+    "codex": "npm install -g @openai/codex",
+    "api": "pip install 'amelia-orchestrator[api]' and --model provider:model",
+}
+_OF_A_PROVIDER = re.compile(r"[a-z][a-z0-9_-]{0,40}:.")
+
+
+def make_driver(settings: AgentSettings) -> Driver:
+    """Returns the driver of that name, ready to work."""
+    match settings.driver:
+        case "claude":
+            from amelia.drive.claude import ClaudeDriver  # noqa: PLC0415 - only if it is asked for
+
+            return ClaudeDriver(settings)
+        case "codex":
+            from amelia.drive.codex import CodexDriver  # noqa: PLC0415
+
+            return CodexDriver(settings)
+        case "api":
+            from amelia.drive.api import ApiDriver  # noqa: PLC0415
+
+            return ApiDriver(settings)
+        case "acp":
+            from amelia.drive.acp import AcpDriver  # noqa: PLC0415
+
+            return AcpDriver(settings)
+        case "script":
+            return _script_driver(settings.script)
+        case unknown:
+            raise _unknown_driver(unknown)
+
+
+def _script_driver(script: str | None) -> Driver:
+    from amelia.drive.script import ScriptDriver, check_script  # noqa: PLC0415
+
+    if script is None:
+        raise ConfigError("the script driver has no script", hint="give one: --script FILE.toml")
+    check_script(Path(script))
+    return ScriptDriver(Path(script))
+
+
+def _unknown_driver(name: str) -> ConfigError:
+    known = (AUTO, *DRIVERS)
+    near = get_close_matches(name, known, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"known drivers: {', '.join(known)}"
+    return ConfigError(f"there is no driver {name!r}", hint=hint)
+
+
+async def probe_agent(settings: AgentSettings) -> DriverInfo:
+    """Shakes hands with an agent within a bounded time; a `ConfigError` says what is missing."""
+    driver = make_driver(settings)
+    with anyio.move_on_after(PATIENCE.total_seconds()):
+        return await driver.probe()
+    raise ConfigError(
+        f"{settings.driver} does not answer within {PATIENCE.total_seconds():.0f} seconds",
+        hint="see whether it works by itself, outside of Amelia",
+    )
+
+
+def candidates(settings: AgentSettings) -> tuple[AgentSettings, ...]:
+    """Returns what `auto` may become, best first.
+
+    A model that is written `provider:model` is one for the `api` driver, any other one for a coding agent.
+    """
+    if _OF_A_PROVIDER.match(settings.model or ""):
+        return (replace(settings, driver="api"),)
+    if settings.command or settings.base_url or settings.key:
+        raise ConfigError(
+            "a command, a base_url or a key is for one kind of agent, and no driver says for which",
+            hint=f"name the driver beside it: {', '.join(DRIVERS)}",
+        )
+    return replace(settings, driver="claude"), replace(settings, driver="codex")
+
+
+def none_found(tried: Mapping[str, str]) -> ConfigError:
+    """Returns the error that says of every agent that `auto` tried why it cannot work."""
+    said = "; ".join(f"{name}: {problem}" for name, problem in tried.items())
+    ways = ", or ".join(f"{name}: {way}" for name, way in _INSTALL.items())
+    return ConfigError(
+        f"no agent is there to do the work ({said})",
+        hint=f"install one ({ways}), or name another with --driver; `amelia doctor` looks at all of them",
+    )
+
+
+async def choose_agents(settings: RunSettings) -> Mapping[Role, AgentSettings]:
+    """Returns the agent of every role, proved to be there; `auto` becomes the first that is."""
+    chosen: dict[AgentSettings, AgentSettings] = {}
+    for wanted in settings.agents.values():
+        if wanted not in chosen:
+            chosen[wanted] = await _choose(wanted)
+    return {role: chosen[wanted] for role, wanted in settings.agents.items()}
+
+
+async def _choose(wanted: AgentSettings) -> AgentSettings:
+    if wanted.driver != AUTO:
+        await probe_agent(wanted)
+        return wanted
+    tried: dict[str, str] = {}
+    for candidate in candidates(wanted):
+        try:
+            await probe_agent(candidate)
+        except AmeliaError as problem:
+            tried[candidate.driver] = str(problem)
+        else:
+            return candidate
+    raise none_found(tried)

@@ -1,0 +1,154 @@
+"""What a checkup finds, and how it is worded; nothing here looks at anything.
+
+`FAILED` is kept for what a run cannot do without: nothing else makes a checkup end badly.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from amelia.app.agents import AUTO, DRIVERS, candidates, none_found
+from amelia.model.agents import AgentSettings, DriverInfo, Role
+from amelia.model.errors import AmeliaError
+from amelia.model.evidence import TestCommand
+from amelia.system.git_places import Source
+
+_MEGABYTE = 1_000_000
+_TOO_LITTLE = 100 * _MEGABYTE
+_LITTLE = 2_000 * _MEGABYTE
+_MOST_NAMED = 3
+
+
+class Health(StrEnum):
+    """How well something is."""
+
+    OK = "ok"
+    WARNING = "warning"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at: what was found, and what to do about it."""
+
+    name: str
+    health: Health
+    text: str
+    hint: str | None = None
+
+
+def well(name: str, text: str) -> Check:
+    """Returns a check with nothing to do about it."""
+    return Check(name, Health.OK, text)
+
+
+def doubtful(name: str, text: str, hint: str | None = None) -> Check:
+    """Returns a check that a run can live with."""
+    return Check(name, Health.WARNING, text, hint)
+
+
+def broken(name: str, problem: AmeliaError | OSError) -> Check:
+    """Returns a check of something that a run cannot live with."""
+    hint = problem.hint if isinstance(problem, AmeliaError) else None
+    return Check(name, Health.FAILED, str(problem), hint)
+
+
+def files_check(files: Sequence[Path]) -> Check:
+    """Says which files hold settings."""
+    return well("settings", ", ".join(map(str, files)) if files else "no file; the defaults hold")
+
+
+def repository_check(source: Source, uncommitted: int) -> Check:
+    """Says where the repository stands."""
+    if source.head is None:
+        return doubtful("repository", f"{source.top} has no commits; a run starts from an empty one")
+    where = f"{source.top} on {source.branch or 'no branch'} at {source.head[:12]}"
+    if uncommitted:
+        files = f"{uncommitted} uncommitted file{'s' if uncommitted > 1 else ''}"
+        return doubtful("repository", f"{where}, {files}", "a run sees only what is committed")
+    return well("repository", where)
+
+
+def command_check(command: TestCommand | None) -> Check:
+    """Says how the repository would be tested."""
+    if command is None:
+        hint = 'say how in amelia.toml:  [verify]  command = ["python", "-m", "pytest"]'
+        return doubtful("tests", "no way to run tests was found", hint)
+    others = f" ({', '.join(command.others)} would be possible too)" if command.others else ""
+    return well("tests", " ".join(command.argv) + others)
+
+
+def home_check(home: Path, *, free: int, is_writable: bool) -> Check:
+    """Says whether there is room for runs."""
+    text = f"{home}, {free / _MEGABYTE:,.0f} MB free"
+    if not is_writable:
+        return Check(
+            "state", Health.FAILED, f"{home} cannot be written to", "set AMELIA_HOME to another place"
+        )
+    if free < _LITTLE:
+        health = Health.FAILED if free < _TOO_LITTLE else Health.WARNING
+        return Check("state", health, text, "make room, or set AMELIA_HOME to another disk")
+    return well("state", text)
+
+
+def runs_checks(*, finished: int, interrupted: Sequence[str], unreadable: Sequence[str]) -> Iterable[Check]:
+    """Says which runs a person may want to do something about."""
+    if unreadable:
+        hint = "`amelia status` in their repository says why"
+        yield doubtful("runs", f"cannot be read: {_named(unreadable)}", hint)
+    if interrupted:
+        hint = f"go on: amelia resume {interrupted[0]}; or give it up: amelia abort {interrupted[0]}"
+        yield doubtful("runs", f"interrupted: {_named(interrupted)}", hint)
+    if finished:
+        yield doubtful("runs", f"{finished} finished, whose files are still there", "make room: amelia gc")
+    if not (unreadable or interrupted or finished):
+        yield well("runs", "none that needs anything")
+
+
+def subjects(agents: Mapping[Role, AgentSettings]) -> dict[AgentSettings, tuple[Role, ...]]:
+    """Returns every agent to shake hands with, and the roles that rely on exactly this one."""
+    found: dict[AgentSettings, tuple[Role, ...]] = {}
+    for role, agent in agents.items():
+        if agent.driver != AUTO:
+            found[agent] = (*found.get(agent, ()), role)
+    for agent in dict.fromkeys(agents.values()):
+        for candidate in candidates(agent) if agent.driver == AUTO else ():
+            found.setdefault(candidate, ())
+    seen = {agent.driver for agent in found}
+    # A script is nobody's agent unless a setting names one.
+    others = (name for name in DRIVERS if name not in seen and name != "script")
+    return found | {AgentSettings(driver=name): () for name in others}
+
+
+def agent_check(
+    agent: AgentSettings, roles: Sequence[Role], found: DriverInfo | AmeliaError | OSError
+) -> Check:
+    """Says how an agent answered; one that no role relies on may be missing."""
+    name = f"{agent.driver} ({', '.join(roles)})" if roles else agent.driver
+    if isinstance(found, DriverInfo):
+        text = f"{found.version} at {found.program}"
+        return doubtful(name, f"{text}; {'; '.join(found.notes)}") if found.notes else well(name, text)
+    check = broken(name, found)
+    return check if roles else doubtful(name, check.text, check.hint)
+
+
+def auto_checks(
+    agents: Mapping[Role, AgentSettings], found: Mapping[AgentSettings, DriverInfo | AmeliaError | OSError]
+) -> Iterable[Check]:
+    """Says what `auto` would choose for the roles that leave it the choice."""
+    for agent in dict.fromkeys(agents.values()):
+        if agent.driver != AUTO:
+            continue
+        tried = {candidate: found[candidate] for candidate in candidates(agent)}
+        healthy = [each.driver for each, answer in tried.items() if isinstance(answer, DriverInfo)]
+        roles = ", ".join(role for role, wanted in agents.items() if wanted == agent)
+        if healthy:
+            yield well(AUTO, f"{healthy[0]} would take: {roles}")
+        else:
+            yield broken(AUTO, none_found({each.driver: str(answer) for each, answer in tried.items()}))
+
+
+def _named(runs: Sequence[str]) -> str:
+    more = f" and {len(runs) - _MOST_NAMED} more" if len(runs) > _MOST_NAMED else ""
+    return ", ".join(runs[:_MOST_NAMED]) + more

@@ -1,0 +1,158 @@
+"""Looks at everything that a run needs, without changing any of it.
+
+- Agents are asked all at once, each within a bound, while the rest is looked at.
+- What is found is told as it arrives, and never with a key in it.
+"""
+
+import os
+import shutil
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeAlias
+
+import anyio
+from anyio import to_thread
+
+from amelia.app.agents import probe_agent
+from amelia.app.checkup import (
+    Check,
+    agent_check,
+    auto_checks,
+    broken,
+    doubtful,
+    files_check,
+    home_check,
+    repository_check,
+    runs_checks,
+    subjects,
+    command_check,
+    well,
+)
+from amelia.app.history import known_runs
+from amelia.config import load_settings, settings_files
+from amelia.config.places import caller_secrets
+from amelia.drive.transcript import Redactor
+from amelia.judge.detect import find_command
+from amelia.model.agents import AgentSettings, DriverInfo, Role
+from amelia.model.errors import AmeliaError, ConfigError
+from amelia.model.settings import RunSettings
+from amelia.schedule.decide import is_over
+from amelia.system.git import check_git
+from amelia.workspace.source import open_source, uncommitted
+
+Tell: TypeAlias = Callable[[Check], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Patient:
+    """What is examined: a directory, the home of its runs, and the settings that hold in it."""
+
+    place: Path
+    home: Path
+    settings: RunSettings
+
+
+async def examine(place: Path, *, home: Path, tell: Tell) -> None:
+    """Looks at a directory, a state home and all agents, and tells each finding as soon as it is there."""
+    redactor = Redactor(caller_secrets())
+
+    def clean(text: str) -> str:
+        return redactor.redact(text.encode(errors="replace")).decode(errors="replace")
+
+    def say(check: Check) -> None:
+        tell(replace(check, text=clean(check.text), hint=check.hint and clean(check.hint)))
+
+    settings = _settings(place, say)
+    patient = _Patient(place, home, settings)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_look_around, patient, say)
+        tasks.start_soon(_ask_agents, settings, say)
+
+
+def _settings(place: Path, say: Tell) -> RunSettings:
+    """Returns the settings that hold; the defaults if they cannot be read."""
+    try:
+        settings = load_settings(place).run
+    except ConfigError as problem:
+        say(broken("settings", problem))
+        return RunSettings()
+    say(files_check(settings_files(place)))
+    return settings
+
+
+async def _look_around(patient: _Patient, say: Tell) -> None:
+    for name, look in _LOOKS.items():
+        try:
+            checks = await to_thread.run_sync(lambda look=look: list(look(patient)))
+        except (AmeliaError, OSError) as problem:
+            checks = [broken(name, problem)]
+        for check in checks:
+            say(check)
+
+
+def _look_at_git(_: _Patient) -> Iterable[Check]:
+    yield well("git", ".".join(map(str, check_git())))
+
+
+def _look_at_repository(patient: _Patient) -> Iterable[Check]:
+    try:
+        source = open_source(patient.place)
+    except ConfigError as problem:
+        if any((place / ".git").exists() for place in (patient.place, *patient.place.parents)):
+            raise
+        yield doubtful("repository", str(problem), "a run needs one; everything else can be looked at")
+        return
+    yield repository_check(source, uncommitted(source))
+    yield well("identity", f"{source.identity.name} <{source.identity.email}>")
+    yield command_check(find_command(source.top, patient.settings.verify))
+
+
+def _look_at_home(patient: _Patient) -> Iterable[Check]:
+    there = next(place for place in (patient.home, *patient.home.parents) if place.exists())
+    yield home_check(
+        patient.home,
+        free=shutil.disk_usage(there).free,
+        is_writable=there.is_dir() and os.access(there, os.W_OK | os.X_OK),
+    )
+
+
+def _look_at_runs(patient: _Patient) -> Iterable[Check]:
+    runs, lost = known_runs(patient.home)
+    idle = [known for known in runs if not known.is_driven]
+    final = [known for known in idle if known.run.outcome is not None and known.run.outcome.is_final]
+    yield from runs_checks(
+        finished=sum(known.directory.store.exists() for known in final),
+        interrupted=[known.directory.run for known in idle if not is_over(known.run)],
+        unreadable=[one.directory.run for one in lost],
+    )
+
+
+_LOOKS: dict[str, Callable[[_Patient], Iterable[Check]]] = {
+    "git": _look_at_git,
+    "repository": _look_at_repository,
+    "state": _look_at_home,
+    "runs": _look_at_runs,
+}
+
+
+async def _ask_agents(settings: RunSettings, say: Tell) -> None:
+    answers: dict[AgentSettings, DriverInfo | AmeliaError | OSError] = {}
+
+    async def ask(agent: AgentSettings, roles: tuple[Role, ...]) -> None:
+        try:
+            answers[agent] = await probe_agent(agent)
+        except (AmeliaError, OSError) as problem:
+            answers[agent] = problem
+        say(agent_check(agent, roles, answers[agent]))
+
+    try:
+        wanted = subjects(settings.agents)
+    except ConfigError as problem:
+        say(broken("agents", problem))
+        return
+    async with anyio.create_task_group() as tasks:
+        for agent, roles in wanted.items():
+            tasks.start_soon(ask, agent, roles)
+    for check in auto_checks(settings.agents, answers):
+        say(check)
