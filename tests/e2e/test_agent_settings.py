@@ -2,7 +2,6 @@
 
 import re
 import shlex
-import shutil
 from pathlib import Path
 
 import click
@@ -13,7 +12,7 @@ from amelia.model.agents import AgentSettings, Role
 from amelia.model.events import RunStarted
 from amelia.record.runs import RunDirectory, started
 from amelia.show.cli import group
-from repositories import executable
+from programs import few_programs, with_claude
 from stories import APPROVED, SETTINGS, Stage, make_stage, tasks, writes
 
 GUIDE = (Path(__file__).parents[2] / "docs/guides/agents.md").read_text(encoding="utf-8")
@@ -32,15 +31,6 @@ def facts(stage: Stage) -> RunStarted:
     found = started(RunDirectory(stage.directory))
     assert found is not None
     return found[1]
-
-
-def few_programs(stage: Stage) -> dict[str, str]:
-    """Returns a PATH on which there is git, a shell, and no agent."""
-    folder = stage.room / "few"
-    folder.mkdir()
-    for name in ("sh", "git"):
-        (folder / name).symlink_to(shutil.which(name) or f"/bin/{name}")
-    return {"PATH": str(folder)}
 
 
 def test_there_are_examples_and_commands_in_the_guide() -> None:
@@ -100,10 +90,8 @@ def test_options_outrank_the_settings_for_all_roles(stage: Stage) -> None:
 
 @pytest.mark.slow
 def test_the_agent_that_was_chosen_is_named_and_stays(stage: Stage) -> None:
-    env = few_programs(stage)
-    executable(Path(env["PATH"], "claude"), "echo '2.1.119 (Claude Code)'")
     stage.put(ONE)
-    done = stage.amelia("run", stage.room / "plan.md", "--json", env=env)
+    done = stage.amelia("run", stage.room / "plan.md", "--json", env=with_claude(stage.room / "few"))
     assert done.err.count("claude does the work, the first agent that is ready; --driver names another") == 1
     assert {agent.driver for agent in facts(stage).agents.values()} == {"claude"}
 
@@ -111,7 +99,7 @@ def test_the_agent_that_was_chosen_is_named_and_stays(stage: Stage) -> None:
 @pytest.mark.slow
 def test_without_an_agent_no_run_begins(stage: Stage) -> None:
     stage.put(ONE)
-    done = stage.amelia("run", stage.room / "plan.md", env=few_programs(stage))
+    done = stage.amelia("run", stage.room / "plan.md", env=few_programs(stage.room / "few", "git"))
     assert done.code == 3
     assert "no agent is there to do the work (claude: " in done.err
     assert "npm install -g" in done.err

@@ -1,12 +1,12 @@
 """`amelia doctor` finds what a run would stumble over, and changes nothing."""
 
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from programs import few_programs, with_claude
 from repositories import executable
 from stories import APPROVED, Done, Stage, make_stage, tasks, writes
 
@@ -20,21 +20,14 @@ def stage(tmp_path: Path) -> Stage:
     return make_stage(tmp_path)
 
 
-def few_programs(stage: Stage, *, with_git: bool = True) -> dict[str, str]:
-    """Returns a PATH on which there is git, a shell, and no agent."""
-    folder = stage.room / "few"
-    folder.mkdir(exist_ok=True)
-    for name in ("sh", "git") if with_git else ("sh",):
-        link = folder / name
-        if not link.exists():
-            link.symlink_to(shutil.which(name) or f"/bin/{name}")
-    return {"PATH": str(folder)}
+@pytest.fixture
+def few(stage: Stage) -> dict[str, str]:
+    return few_programs(stage.room / "few", "git")
 
 
-def with_claude(stage: Stage) -> dict[str, str]:
-    env = few_programs(stage)
-    executable(Path(env["PATH"], "claude"), "echo '2.1.119 (Claude Code)'")
-    return env
+@pytest.fixture
+def claude(stage: Stage) -> dict[str, str]:
+    return with_claude(stage.room / "few")
 
 
 def look(stage: Stage, env: Mapping[str, str], cwd: Path | None = None) -> tuple[Done, dict[str, Any]]:
@@ -43,8 +36,8 @@ def look(stage: Stage, env: Mapping[str, str], cwd: Path | None = None) -> tuple
     return done, {check["name"]: check for check in done.json["checks"]}
 
 
-def test_everything_that_a_run_needs_is_there(stage: Stage) -> None:
-    done, checks = look(stage, with_claude(stage))
+def test_everything_that_a_run_needs_is_there(stage: Stage, claude: dict[str, str]) -> None:
+    done, checks = look(stage, claude)
     assert done.code == 0, done
     assert done.json["is_ready"] is True
     assert checks["git"]["health"] == checks["identity"]["health"] == checks["repository"]["health"] == "ok"
@@ -57,8 +50,8 @@ def test_everything_that_a_run_needs_is_there(stage: Stage) -> None:
     assert not stage.home.exists()
 
 
-def test_people_read_lines_with_what_to_do(stage: Stage) -> None:
-    done = stage.amelia("doctor", env=with_claude(stage))
+def test_people_read_lines_with_what_to_do(stage: Stage, claude: dict[str, str]) -> None:
+    done = stage.amelia("doctor", env=claude)
     lines = done.out.splitlines()
     assert lines[0].startswith("ok      settings")
     assert lines[-1] == "ready to run"
@@ -66,45 +59,47 @@ def test_people_read_lines_with_what_to_do(stage: Stage) -> None:
     assert lines[codex + 1].startswith("        hint: ")
 
 
-def test_without_any_agent_a_run_cannot_start(stage: Stage) -> None:
-    done, checks = look(stage, few_programs(stage))
+def test_without_any_agent_a_run_cannot_start(stage: Stage, few: dict[str, str]) -> None:
+    done, checks = look(stage, few)
     assert done.code == 1
     assert done.json["is_ready"] is False
     assert [name for name, check in checks.items() if check["health"] == "failed"] == ["auto"]
     assert checks["claude"]["hint"]
-    assert "1 failed" in stage.amelia("doctor", env=few_programs(stage)).out
+    assert "1 failed" in stage.amelia("doctor", env=few).out
 
 
-def test_an_agent_that_a_role_relies_on_must_be_there(stage: Stage) -> None:
+def test_an_agent_that_a_role_relies_on_must_be_there(stage: Stage, claude: dict[str, str]) -> None:
     text = '[agents]\ndriver = "claude"\n[agents.reviewer]\ndriver = "codex"\n'
     (stage.repo.path / "amelia.toml").write_text(text)
-    done, checks = look(stage, with_claude(stage))
+    done, checks = look(stage, claude)
     assert done.code == 1
     assert checks["codex (reviewer)"]["health"] == "failed"
     assert "2.1.119" in checks["claude (architect, developer, evaluator)"]["text"]
     assert "auto" not in checks
 
 
-def test_settings_that_cannot_be_read_are_a_failure_and_the_rest_is_looked_at(stage: Stage) -> None:
+def test_settings_that_cannot_be_read_are_a_failure_and_the_rest_is_looked_at(
+    stage: Stage, claude: dict[str, str]
+) -> None:
     (stage.repo.path / "amelia.toml").write_text("tdd = 3\n")
-    done, checks = look(stage, with_claude(stage))
+    done, checks = look(stage, claude)
     assert done.code == 1
     assert checks["settings"]["health"] == "failed"
     assert "tdd must be one of" in checks["settings"]["text"]
     assert checks["git"]["health"] == "ok"
 
 
-def test_agents_that_nobody_can_choose_between_are_a_failure(stage: Stage) -> None:
+def test_agents_that_nobody_can_choose_between_are_a_failure(stage: Stage, claude: dict[str, str]) -> None:
     (stage.repo.path / "amelia.toml").write_text('[agents]\nkey = "MY_KEY"\n')
-    done, checks = look(stage, with_claude(stage))
+    done, checks = look(stage, claude)
     assert done.code == 1
     assert checks["agents"]["health"] == "failed"
 
 
-def test_outside_of_a_repository_the_rest_is_looked_at(stage: Stage) -> None:
+def test_outside_of_a_repository_the_rest_is_looked_at(stage: Stage, claude: dict[str, str]) -> None:
     elsewhere = stage.room / "elsewhere"
     elsewhere.mkdir()
-    done, checks = look(stage, with_claude(stage), cwd=elsewhere)
+    done, checks = look(stage, claude, cwd=elsewhere)
     assert done.code == 0
     assert checks["repository"]["health"] == "warning"
     assert "not in a git repository" in checks["repository"]["text"]
@@ -112,43 +107,42 @@ def test_outside_of_a_repository_the_rest_is_looked_at(stage: Stage) -> None:
     assert "claude" in checks
 
 
-def test_a_repository_that_nobody_can_commit_in_is_a_failure(stage: Stage) -> None:
+def test_a_repository_that_nobody_can_commit_in_is_a_failure(stage: Stage, claude: dict[str, str]) -> None:
     stage.repo.git("config", "--unset", "user.email")
-    done, checks = look(stage, with_claude(stage))
+    done, checks = look(stage, claude)
     assert done.code == 1
     assert "git does not know who commits" in checks["repository"]["text"]
     assert "git config user.name" in checks["repository"]["hint"]
 
 
 def test_a_machine_without_git_is_told_to_install_it(stage: Stage) -> None:
-    done, checks = look(stage, few_programs(stage, with_git=False))
+    done, checks = look(stage, few_programs(stage.room / "none"))
     assert done.code == 1
     assert checks["git"]["health"] == "failed"
     assert "install git" in checks["git"]["hint"]
 
 
-def test_a_home_that_is_no_directory_is_a_failure(stage: Stage) -> None:
+def test_a_home_that_is_no_directory_is_a_failure(stage: Stage, claude: dict[str, str]) -> None:
     blocked = stage.room / "blocked"
     blocked.write_text("")
-    done, checks = look(stage, {**with_claude(stage), "AMELIA_HOME": str(blocked)})
+    done, checks = look(stage, {**claude, "AMELIA_HOME": str(blocked)})
     assert done.code == 1
     assert checks["state"]["health"] == "failed"
 
 
-def test_finished_runs_are_worth_a_cleaning(stage: Stage) -> None:
+def test_finished_runs_are_worth_a_cleaning(stage: Stage, claude: dict[str, str]) -> None:
     assert stage.run(tasks("One"), writes("1", "a"), APPROVED).code == 0
-    _, checks = look(stage, with_claude(stage))
+    _, checks = look(stage, claude)
     assert checks["runs"]["hint"] == "make room: amelia gc"
     assert stage.amelia("gc").code == 0
-    assert look(stage, with_claude(stage))[1]["runs"]["health"] == "ok"
+    assert look(stage, claude)[1]["runs"]["health"] == "ok"
 
 
-def test_a_key_that_an_agent_blurts_out_is_not_shown(stage: Stage) -> None:
-    env = few_programs(stage)
-    executable(Path(env["PATH"], "claude"), f"echo {MADE_UP}; echo {MADE_UP} >&2; exit 3")
+def test_a_key_that_an_agent_blurts_out_is_not_shown(stage: Stage, few: dict[str, str]) -> None:
+    executable(Path(few["PATH"], "claude"), f"echo {MADE_UP}; echo {MADE_UP} >&2; exit 3")
     text = '[agents]\ndriver = "claude"\nkey = "SOME_API_KEY"\n'
     (stage.repo.path / "amelia.toml").write_text(text)
-    done = stage.amelia("doctor", env={**env, "SOME_API_KEY": MADE_UP})
+    done = stage.amelia("doctor", env={**few, "SOME_API_KEY": MADE_UP})
     assert done.code == 1
     assert "failed  claude" in done.out
     assert MADE_UP not in done.out + done.err

@@ -20,13 +20,13 @@ from amelia.app.checkup import (
     agent_check,
     auto_checks,
     broken,
+    command_check,
     doubtful,
     files_check,
     home_check,
     repository_check,
     runs_checks,
     subjects,
-    command_check,
     well,
 )
 from amelia.app.history import known_runs

@@ -10,12 +10,12 @@ from amelia.app.checkup import (
     agent_check,
     auto_checks,
     broken,
+    command_check,
     files_check,
     home_check,
     repository_check,
     runs_checks,
     subjects,
-    command_check,
 )
 from amelia.model.agents import AgentSettings, DriverInfo, Role
 from amelia.model.errors import ConfigError
