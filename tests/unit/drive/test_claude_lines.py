@@ -1,0 +1,290 @@
+"""What the lines of Claude Code mean; every shape here was seen on the real program."""
+
+import json
+from typing import Any
+
+import pytest
+
+from amelia.drive.claude_lines import ClaudeLines
+from amelia.drive.stream import DETAIL_LIMIT, NUMBER_LIMIT, Heard, Line, Result
+from amelia.model.agents import (
+    Ending,
+    PermissionDenied,
+    Retrying,
+    Said,
+    SessionId,
+    SessionStarted,
+    ToolEnded,
+    ToolStarted,
+    Unparsed,
+    Usage,
+    Used,
+)
+
+INIT = {"type": "system", "subtype": "init", "session_id": "s1", "model": "claude-sonnet-4-5"}
+
+
+def hear(*messages: Any, before: Usage | None = None) -> list[Heard]:
+    lines = ClaudeLines(before)
+    return [heard for message in messages for heard in lines(Line(json.dumps(message).encode()))]
+
+
+def assistant(*content: Any, **more: Any) -> dict[str, Any]:
+    return {"type": "assistant", "message": {"content": list(content), "usage": {"output_tokens": 1}}, **more}
+
+
+def user(*content: Any) -> dict[str, Any]:
+    return {"type": "user", "message": {"role": "user", "content": list(content)}}
+
+
+def result(**more: Any) -> dict[str, Any]:
+    return {"type": "result", "subtype": "success", "is_error": False, "result": "done", **more}
+
+
+def fault(**more: Any) -> dict[str, Any]:
+    return result(**{"is_error": True, "terminal_reason": "api_error", "result": "API Error", **more})
+
+
+def used(tokens_in: int, tokens_out: int, cost: float, **more: Any) -> dict[str, Any]:
+    count = {"inputTokens": tokens_in, "outputTokens": tokens_out, **more}
+    return {"modelUsage": {"claude-sonnet-4-5": count}, "total_cost_usd": cost}
+
+
+def end(*messages: Any) -> Result:
+    [ended] = [heard for heard in hear(*messages) if isinstance(heard, Result)]
+    return ended
+
+
+def test_a_session_starts_once_however_often_it_says_so() -> None:
+    assert hear(INIT, INIT) == [SessionStarted(SessionId("s1"), "claude-sonnet-4-5")]
+
+
+def test_words_and_tools_are_told_in_their_order() -> None:
+    heard = hear(
+        assistant({"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "I write"}),
+        assistant({"type": "tool_use", "id": "t1", "name": "Write", "input": {"file_path": "a.py"}}),
+        assistant({"type": "tool_use", "id": "t2", "name": "Bash", "input": {"command": "false"}}),
+        user({"type": "tool_result", "tool_use_id": "t2", "is_error": True}),
+        user({"type": "tool_result", "tool_use_id": "t1", "content": "created"}),
+        user({"type": "tool_result", "tool_use_id": "t1"}, {"type": "text", "text": "a nudge"}),
+    )
+    assert heard == [
+        Said("I write"),
+        ToolStarted("Write", "a.py"),
+        ToolStarted("Bash", "false"),
+        ToolEnded("Bash", ok=False),
+        ToolEnded("Write", ok=True),
+        ToolEnded("tool", ok=True),
+    ]
+
+
+def test_a_tool_without_a_telling_input_has_no_detail() -> None:
+    [started] = hear(assistant({"type": "tool_use", "id": "t", "name": "Odd", "input": ["a"]}))
+    assert started == ToolStarted("Odd", "")
+
+
+def test_the_tools_that_are_remembered_are_bounded() -> None:
+    blocks = [{"type": "tool_use", "id": f"t{number}", "name": "Read"} for number in range(1_100)]
+    ended = hear(assistant(*blocks), user({"type": "tool_result", "tool_use_id": "t1099"}))[-1]
+    assert ended == ToolEnded("tool", ok=True)
+
+
+def test_a_retry_has_its_number_its_delay_and_its_status() -> None:
+    retry = {
+        "type": "system",
+        "subtype": "api_retry",
+        "attempt": 1,
+        "retry_delay_ms": 609,
+        "error_status": 429,
+    }
+    assert hear(retry) == [Retrying(1, 0.609, 429)]
+    assert hear({**retry, "error_status": None, "retry_delay_ms": "soon"}) == [Retrying(1, 0.0, None)]
+
+
+def test_what_was_denied_is_told_once() -> None:
+    denied = {
+        "type": "system",
+        "subtype": "permission_denied",
+        "tool_name": "Write",
+        "decision_reason": "Path is outside",
+    }
+    late = result(permission_denials=[{"tool_name": "Write"}])
+    assert hear(denied, late)[:-1] == [PermissionDenied("Write: Path is outside")]
+    assert hear({**denied, "decision_reason": None, "message": "No."}) == [PermissionDenied("Write: No.")]
+    assert hear(late)[:-1] == [PermissionDenied("Write")]
+
+
+def test_a_structured_report_is_the_report() -> None:
+    ended = end(result(result='{"b": 2}', structured_output={"a": 1}))
+    assert (ended.ending, ended.report) == (Ending.OK, {"a": 1})
+
+
+def test_without_a_structured_report_the_last_message_may_hold_one() -> None:
+    assert end(result(result='{"a": 5}')).report == {"a": 5}
+    assert end(result(structured_output=[1])).report is None
+    assert end(result()).ending is Ending.OK
+
+
+def test_a_success_that_is_an_error_is_none() -> None:
+    ended = end(fault(structured_output={"a": 1}))
+    assert (ended.ending, ended.report, ended.detail) == (Ending.FAILED, None, "API Error")
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "ending"),
+    [
+        (400, "invalid_request", Ending.FAILED),
+        (400, "billing_error", Ending.AUTH),
+        (401, "authentication_failed", Ending.AUTH),
+        (403, "unknown", Ending.AUTH),
+        (404, "model_not_found", Ending.FAILED),
+        (408, "unknown", Ending.LIMITED),
+        (413, "invalid_request", Ending.FAILED),
+        (429, "rate_limit", Ending.LIMITED),
+        (500, "server_error", Ending.LIMITED),
+        (529, "overloaded", Ending.LIMITED),
+        (None, "authentication_failed", Ending.AUTH),
+        (None, "server_error", Ending.LIMITED),
+        (None, "unknown", Ending.LIMITED),
+        (None, "invalid_request", Ending.FAILED),
+        (None, "max_output_tokens", Ending.FAILED),
+    ],
+)
+def test_a_fault_of_the_provider_has_an_ending(status: int | None, error: str, ending: Ending) -> None:
+    spoken = assistant({"type": "text", "text": "API Error"}, error=error, is_api_error_message=True)
+    heard = hear(spoken, fault(api_error_status=status))
+    assert heard == [Result(ending=ending, detail="API Error")]
+
+
+def test_a_limit_that_is_reached_tells_when_it_is_reset() -> None:
+    limit = {"type": "rate_limit_event", "rate_limit_info": {"status": "rejected", "resetsAt": 1794760487}}
+    ended = end(limit, fault(api_error_status=429))
+    assert (ended.ending, ended.until) == (Ending.LIMITED, "2026-11-15T16:34:47+00:00")
+    assert end(limit, fault(api_error_status=400)).until is None
+
+
+@pytest.mark.parametrize(
+    "info",
+    [
+        None,
+        {"status": "allowed_warning", "resetsAt": 1794760487},
+        {"status": "rejected"},
+        {"status": "rejected", "resetsAt": 10**14},
+        {"status": "rejected", "resetsAt": "soon"},
+    ],
+)
+def test_a_reset_time_that_is_none_is_not_told(info: Any) -> None:
+    limit = {"type": "rate_limit_event", "rate_limit_info": info}
+    assert end(limit, fault(api_error_status=429)).until is None
+
+
+@pytest.mark.parametrize(
+    ("subtype", "ending"),
+    [
+        ("error_max_budget_usd", Ending.OUT_OF_BUDGET),
+        ("error_max_turns", Ending.FAILED),
+        ("error_max_structured_output_retries", Ending.NO_REPORT),
+        ("error_during_execution", Ending.FAILED),
+        ("error_of_tomorrow", Ending.FAILED),
+    ],
+)
+def test_an_end_of_its_own_says_what_was_reached(subtype: str, ending: Ending) -> None:
+    ended = end(INIT, result(subtype=subtype, is_error=True, result=None, errors=["Reached it", 7, "twice"]))
+    assert (ended.ending, ended.detail) == (ending, "Reached it\n\ntwice")
+
+
+def test_an_unknown_session_is_lost_if_nothing_was_done() -> None:
+    lost = result(
+        subtype="error_during_execution",
+        is_error=True,
+        result=None,
+        errors=["No conversation found with session ID: s1"],
+    )
+    assert end(lost).ending is Ending.SESSION_LOST
+    assert end(INIT, lost).ending is Ending.FAILED
+
+
+def test_what_is_counted_over_the_session_is_told_as_what_was_added() -> None:
+    first = hear(result(**used(200, 40, 0.0012)))[0]
+    assert first == Used(Usage(200, 40, 0.0012))
+    second = hear(result(**used(500, 90, 0.0030)), before=Usage(200, 40, 0.0012))[0]
+    assert second == Used(Usage(300, 50, 0.0018))
+
+
+def test_two_results_of_one_turn_are_not_counted_twice() -> None:
+    heard = hear(result(**used(200, 40, 0.0012)), result(**used(300, 60, 0.0018)))
+    assert [event for event in heard if isinstance(event, Used)] == [
+        Used(Usage(200, 40, 0.0012)),
+        Used(Usage(100, 20, 0.0006)),
+    ]
+
+
+def test_a_count_that_began_anew_is_taken_as_it_is() -> None:
+    assert hear(result(**used(100, 20, 0.0006)), before=Usage(200, 40, 0.0012))[0] == Used(
+        Usage(100, 20, 0.0006)
+    )
+    assert hear(result(**used(300, 20, 0.0006)), before=Usage(200, 40, 0.0012))[0] == Used(
+        Usage(300, 20, 0.0006)
+    )
+
+
+def test_tokens_of_the_cache_count_as_input() -> None:
+    many = used(1, 2, 0.5, cacheReadInputTokens=10, cacheCreationInputTokens=100)
+    assert hear(result(**many))[0] == Used(Usage(111, 2, 0.5))
+
+
+def test_a_guessed_or_missing_price_is_no_cost() -> None:
+    assert hear(result(**used(1, 2, 0.5, costBasis="unknown")))[0] == Used(Usage(1, 2))
+    assert hear(result(**{**used(1, 2, 0.5), "total_cost_usd": None}))[0] == Used(Usage(1, 2))
+    assert hear(result(**used(3, 4, 0.5)), before=Usage(1, 2))[0] == Used(Usage(2, 2))
+
+
+def test_without_a_count_nothing_is_said_of_usage() -> None:
+    assert hear(result(modelUsage={}, total_cost_usd=0)) == [Result(ending=Ending.OK)]
+
+
+def test_no_count_is_beyond_what_can_be_kept() -> None:
+    models = {str(number): {"inputTokens": NUMBER_LIMIT} for number in range(3)}
+    assert hear(result(modelUsage=models, total_cost_usd=0.0))[0] == Used(Usage(NUMBER_LIMIT, 0, 0.0))
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"type": "system", "subtype": "status"},
+        {"type": "system"},
+        {"type": "control_response"},
+        {"type": "assistant"},
+        {"type": "assistant", "message": {"content": "a text"}},
+        {"type": "assistant", "message": {"content": [{"type": "text"}, 7, None]}},
+        {"type": "user", "message": {"content": "a text"}},
+    ],
+)
+def test_what_is_of_no_interest_is_passed_over(message: Any) -> None:
+    assert hear(message) == []
+
+
+@pytest.mark.parametrize("data", [b"{", b"[]", b"{}", b'{"type": 7}', b"\xff\xfe", b"Error: no such option"])
+def test_what_is_no_event_is_kept_as_it_came(data: bytes) -> None:
+    assert ClaudeLines()(Line(data)) == (Unparsed(data.decode("utf-8", "replace")),)
+
+
+def test_an_empty_line_says_nothing() -> None:
+    assert ClaudeLines()(Line(b"  ")) == ()
+
+
+def test_texts_are_bounded() -> None:
+    long = "x" * 100_000
+    heard = hear(
+        {**INIT, "session_id": long},
+        {"type": "system", "subtype": "permission_denied", "tool_name": long, "message": long},
+        assistant({"type": "tool_use", "id": "t", "name": long, "input": {"command": long}}),
+        fault(result=long),
+    )
+    session, denied, started, ended = heard
+    assert isinstance(session, SessionStarted)
+    assert isinstance(denied, PermissionDenied)
+    assert isinstance(started, ToolStarted)
+    assert isinstance(ended, Result)
+    for text in (session.session, denied.what, started.name, started.detail, ended.detail):
+        assert len(text) == DETAIL_LIMIT
