@@ -1,0 +1,246 @@
+"""Replays as files that can be committed: a run that came out well once, kept as a test.
+
+    plan.md        what was to be done
+    base.toml      the files it started from
+    script.toml    what agents answered
+    amelia.toml    the settings of the run
+    expected.json  what it came to, and what people did on the way
+
+They can be read and changed by hand. What does not lead to exactly the base that was saved is refused.
+"""
+
+from base64 import b64decode
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast, get_args
+
+import msgspec
+
+from amelia.app.comparison import Result
+from amelia.app.plans import compile_with
+from amelia.app.replay import Replay, facts_of, replay_of, repository_of
+from amelia.app.runs import NewRun
+from amelia.app.score import Cue, Reached, Resumed, Turn
+from amelia.app.scripts import Table, UnplayableError, acts_between, script_text, table_text
+from amelia.app.settings_text import settings_text
+from amelia.config import load_settings
+from amelia.drive.player import ScriptError, read_script
+from amelia.model.agents import Ending, Role
+from amelia.model.errors import ConfigError
+from amelia.model.events import RunStarted
+from amelia.model.git import TreeId
+from amelia.model.journal import Wanted
+from amelia.model.plan import Mode, UnitId
+from amelia.record.codec import VERSION, decode, encode, plain
+from amelia.record.journal import read_journal
+from amelia.record.runs import RunDirectory
+from amelia.system.git import Repository
+from amelia.system.git_commands import tree_of
+from amelia.workspace.sample import make_sample
+from amelia.workspace.source import open_source
+
+_PLAN, _BASE, _SCRIPT, _SETTINGS, _EXPECTED = (
+    "plan.md base.toml script.toml amelia.toml expected.json".split()
+)
+_EMPTY_TREE = TreeId("4b825dc642cb6eb9a060e54bf8d69288fbee4904")
+_LARGEST_BASE = 5_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _File:
+    """A file of the base, as an act of a script writes it."""
+
+    write: str
+    text: str = ""
+    base64: bool = False
+    link: str | None = None
+    mode: str = "644"
+
+
+@dataclass(frozen=True, slots=True)
+class _Base:
+    """What `base.toml` holds."""
+
+    files: tuple[_File, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Entry:
+    """One entry of a score: whose turn, what a unit reached, a wish as an event, or that the run went on."""
+
+    turn: tuple[Role, UnitId, int] | None = None
+    landed: UnitId | None = None
+    parked: UnitId | None = None
+    wish: str | None = None
+    body: Mapping[str, Any] | None = None
+    is_resumed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Expected:
+    """What `expected.json` holds."""
+
+    mode: Mode
+    base: TreeId
+    result: Result
+    fixed_by_hand: UnitId | None = None
+    version: int
+    course: tuple[_Entry, ...] = ()
+
+
+def is_saved(place: Path) -> bool:
+    """Says whether a directory holds a saved replay."""
+    return (place / _EXPECTED).is_file()
+
+
+def save_replay(directory: RunDirectory, place: Path) -> None:
+    """Writes a run into a new directory, so that it can be played anywhere."""
+    if place.exists() and (not place.is_dir() or any(place.iterdir())):
+        raise ConfigError(f"{place}: is there already", hint="give a directory that is new or empty")
+    facts = facts_of(read_journal(directory.journal))
+    replay = replay_of(directory)
+    files = {
+        _PLAN: replay.new.data,
+        _BASE: _base_text(directory, facts).encode(),
+        _SCRIPT: script_text(replay.turns).encode(),
+        _SETTINGS: _settings_of(facts, replay.new.data).encode(),
+        _EXPECTED: _expected_text(directory, facts, replay),
+    }
+    place.mkdir(parents=True, exist_ok=True)
+    for name, data in files.items():
+        (place / name).write_bytes(data)
+
+
+def open_saved(place: Path, *, repository: Path) -> Replay:
+    """Reads a saved replay, and makes its repository in a new directory."""
+    expected = _read_expected(place / _EXPECTED)
+    _make_base(place / _BASE, repository, expected=expected.base)
+    settings = load_settings(place)
+    data = (place / _PLAN).read_bytes()
+    new = NewRun(
+        compiled=compile_with(data, settings.plan, mode=expected.mode),
+        plan_path=place / _PLAN,
+        data=data,
+        settings=settings.run,
+        repository=repository,
+        is_again=True,
+    )
+    return Replay(
+        new=new,
+        score=[_cue(entry, expected.version) for entry in expected.course],
+        turns=_turns(place / _SCRIPT),
+        expected=expected.result,
+        fixed_by_hand=expected.fixed_by_hand,
+    )
+
+
+def _base_text(directory: RunDirectory, facts: RunStarted) -> str:
+    if open_source(Path(facts.repository)).object_format != "sha1":
+        raise UnplayableError("only what is in a repository of the usual format (sha1) can be saved")
+    files = acts_between(repository_of(directory, facts), _EMPTY_TREE, facts.base)
+    text = table_text({"files": files})
+    if len(text) > _LARGEST_BASE:
+        raise UnplayableError(
+            f"the repository is too large to be saved as a test: {len(text):,} characters",
+            hint=f"play it where it is: amelia replay {directory.run}",
+        )
+    return text
+
+
+def _settings_of(facts: RunStarted, data: bytes) -> str:
+    """Returns the settings of a run; those of its plan are the ones that hold now, if they still fit."""
+    plan = load_settings(Path(facts.repository)).plan
+    if compile_with(data, plan, mode=facts.mode).units != facts.units:
+        raise UnplayableError(
+            "with the settings that hold now, the plan would be cut into other units than those of the run",
+            hint=f"give {facts.repository} the settings back with which it was started",
+        )
+    return settings_text(facts, plan)
+
+
+def _expected_text(directory: RunDirectory, facts: RunStarted, replay: Replay) -> bytes:
+    has_wishes = any(not isinstance(cue, Turn | Reached) for cue in replay.score)
+    expected = _Expected(
+        version=VERSION,
+        mode=facts.mode,
+        base=tree_of(repository_of(directory, facts), facts.base),
+        result=replay.expected,
+        fixed_by_hand=replay.fixed_by_hand,
+        course=tuple(map(_entry, replay.score)) if has_wishes else (),
+    )
+    return msgspec.json.format(msgspec.json.encode(plain(expected)), indent=2) + b"\n"
+
+
+def _entry(cue: Cue) -> _Entry:
+    match cue:
+        case Turn():
+            return _Entry(turn=cue.key)
+        case Reached(unit, is_landed):
+            return _Entry(landed=unit) if is_landed else _Entry(parked=unit)
+        case Resumed():
+            return _Entry(is_resumed=True)
+        case _:
+            kind, body = encode(cue)
+            return _Entry(wish=kind, body=msgspec.json.decode(body))
+
+
+def _cue(entry: _Entry, version: int) -> Cue:
+    if entry.turn is not None:
+        role, unit, attempt = entry.turn
+        return Turn(role=role, unit=unit, attempt=attempt, ending=Ending.OK)
+    if entry.landed is not None:
+        return Reached(entry.landed, is_landed=True)
+    if entry.parked is not None:
+        return Reached(entry.parked, is_landed=False)
+    if entry.wish is None:
+        return Resumed()
+    wish = decode(entry.wish, version, msgspec.json.encode(entry.body))
+    if not isinstance(wish, get_args(Wanted)):
+        raise ConfigError(f"{_EXPECTED}: {entry.wish} is not what a person can wish")
+    return cast("Wanted", wish)
+
+
+def _make_base(file: Path, repository: Path, *, expected: TreeId) -> None:
+    """Makes a repository of the saved files, exactly as they were."""
+    for act in _read_base(file).files:
+        path = repository / act.write
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if act.link is not None:
+            path.symlink_to(act.link)
+            continue
+        path.write_bytes(b64decode(act.text) if act.base64 else act.text.encode())
+        path.chmod(int(act.mode, 8))
+    repository.mkdir(parents=True, exist_ok=True)
+    commit = make_sample(repository, {})
+    if (found := tree_of(Repository(repository / ".git"), commit)) != expected:
+        raise UnplayableError(
+            f"{file}: these files make the tree {found}, not {expected}",
+            hint="restore the file; or your settings of git leave files out or change their line ends",
+        )
+
+
+def _turns(file: Path) -> list[Table]:
+    try:
+        turns = read_script(file.read_bytes())
+    except ScriptError as problem:
+        raise ConfigError(f"{file}: {problem}", hint="restore the file, or save the run again") from problem
+    return list(turns)
+
+
+def _read_base(file: Path) -> _Base:
+    try:
+        return msgspec.toml.decode(file.read_bytes(), type=_Base)
+    except msgspec.MsgspecError as problem:
+        raise _unreadable(file, problem) from problem
+
+
+def _read_expected(file: Path) -> _Expected:
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=_Expected)
+    except msgspec.MsgspecError as problem:
+        raise _unreadable(file, problem) from problem
+
+
+def _unreadable(file: Path, problem: Exception) -> ConfigError:
+    return ConfigError(f"{file}: {problem}", hint="restore the file, or save the run again")
