@@ -25,6 +25,7 @@ _COMMANDS = {
     "fix": "Do the work of a unit that waits for a person by hand.",
     "abort": "Give a run up.",
     "cancel": "Stop a run for good.",
+    "replay": "Play a run once more, offline, and see whether it comes to the same.",
     "doctor": "See whether everything is there that a run needs, and what to do where it is not.",
     "gc": "Remove what finished runs no longer need.",
 }
