@@ -101,7 +101,7 @@ def test_without_an_agent_no_run_begins(stage: Stage) -> None:
     stage.put(ONE)
     done = stage.amelia("run", stage.room / "plan.md", env=few_programs(stage.room / "few", "git"))
     assert done.code == 3
-    assert "no agent is there to do the work (claude: " in done.err
+    assert "no agent is there to do the work (" in done.err
     assert "npm install -g" in done.err
     assert stage.names == []
 

@@ -5,7 +5,7 @@
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from difflib import get_close_matches
@@ -98,9 +98,9 @@ def candidates(settings: AgentSettings) -> tuple[AgentSettings, ...]:
     return replace(settings, driver="claude"), replace(settings, driver="codex")
 
 
-def none_found(tried: Mapping[str, str]) -> ConfigError:
+def none_found(problems: Iterable[Exception]) -> ConfigError:
     """Returns the error that says of every agent that `auto` tried why it cannot work."""
-    said = "; ".join(f"{name}: {problem}" for name, problem in tried.items())
+    said = "; ".join(map(str, problems))
     ways = ", or ".join(f"{name}: {way}" for name, way in _INSTALL.items())
     return ConfigError(
         f"no agent is there to do the work ({said})",
@@ -121,12 +121,12 @@ async def _choose(wanted: AgentSettings) -> AgentSettings:
     if wanted.driver != AUTO:
         await probe_agent(wanted)
         return wanted
-    tried: dict[str, str] = {}
+    problems: list[AmeliaError] = []
     for candidate in candidates(wanted):
         try:
             await probe_agent(candidate)
         except AmeliaError as problem:
-            tried[candidate.driver] = str(problem)
+            problems.append(problem)
         else:
             return candidate
-    raise none_found(tried)
+    raise none_found(problems)

@@ -140,13 +140,13 @@ def auto_checks(
     for agent in dict.fromkeys(agents.values()):
         if agent.driver != AUTO:
             continue
-        tried = {candidate: found[candidate] for candidate in candidates(agent)}
-        healthy = [each.driver for each, answer in tried.items() if isinstance(answer, DriverInfo)]
+        answers = {each.driver: found[each] for each in candidates(agent)}
+        healthy = [name for name, answer in answers.items() if isinstance(answer, DriverInfo)]
         roles = ", ".join(role for role, wanted in agents.items() if wanted == agent)
         if healthy:
             yield well(AUTO, f"{healthy[0]} would take: {roles}")
         else:
-            yield broken(AUTO, none_found({each.driver: str(answer) for each, answer in tried.items()}))
+            yield broken(AUTO, none_found(each for each in answers.values() if isinstance(each, Exception)))
 
 
 def _named(runs: Sequence[str]) -> str:

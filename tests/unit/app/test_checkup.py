@@ -155,7 +155,7 @@ def test_the_choice_is_the_first_healthy_agent_of_those_that_may_be_chosen() -> 
 def test_no_healthy_agent_is_a_failure_that_tells_what_was_tried() -> None:
     (check,) = auto_checks({Role.DEVELOPER: AgentSettings()}, {CLAUDE: LOST, CODEX: OSError("no disk")})
     assert check.health is Health.FAILED
-    assert "claude: it is not there; codex: no disk" in check.text
+    assert "(it is not there; no disk)" in check.text
     assert check.hint is not None
 
 

@@ -103,8 +103,9 @@ async def test_where_no_agent_is_there_all_that_was_tried_is_told_and_how_to_get
     with pytest.raises(ConfigError) as caught:
         await choose_agents(everybody(AUTO))
     said, hint = str(caught.value), caught.value.hint or ""
-    assert said.startswith("no agent is there to do the work (claude: ")
-    assert "codex: " in said
+    assert said.startswith("no agent is there to do the work (")
+    assert "claude" in said
+    assert "codex" in said
     for way in ("@anthropic-ai/claude-code", "@openai/codex", "amelia-orchestrator[api]", "amelia doctor"):
         assert way in hint
 
