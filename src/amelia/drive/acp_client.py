@@ -1,0 +1,310 @@
+"""Speaks for one turn with an agent of the Agent Client Protocol: the program of the `acp` driver.
+
+It starts the agent, shakes hands, opens a session or goes on with one, hands over the prompt that it reads
+from its standard input, and tells in the lines of `plain` what the agent does.
+
+- The agent is lent neither files nor terminals: it works with its own, which end with the supervisor's tree.
+- Only a developer gets permissions, and those only for files inside the working directory.
+- A session that cannot be gone on with is told as lost, and nothing is done.
+- An agent that ends before its answer ends this program with its exit code, and without a result.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from amelia import __version__
+from amelia.drive.acp_updates import (
+    Table,
+    Updates,
+    ending_of,
+    failure_of,
+    permission,
+    table_of,
+    tables_of,
+    touched_paths,
+    words_of,
+)
+from amelia.drive.acp_wire import AgentIsGone, AnsweredWithError, WasInterrupted, Wire
+from amelia.drive.stream import DETAIL_LIMIT, Line, read_report_text, text_of
+from amelia.model.agents import Ending
+
+PROTOCOL = 1
+FAILED = 1
+CANNOT_START = 127
+INTERRUPTED = 130
+READ_ONLY_MODES = ("read-only", "plan", "ask")
+"""Modes in which known agents change no files unasked, the strictest first."""
+
+
+class EndedError(Exception):
+    """The turn ends here, with something to say for people."""
+
+    def __init__(self, ending: Ending, detail: str) -> None:
+        super().__init__(detail)
+        self.ending = ending
+
+
+def tell(messages: Iterable[Table]) -> None:
+    """Writes lines of the plain dialect."""
+    for message in messages:
+        sys.stdout.buffer.write(msgspec.json.encode(message) + b"\n")
+        sys.stdout.buffer.flush()
+
+
+class Conversation:
+    """One turn with one agent."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self._options = options
+        self._folder = Path.cwd()
+        self._updates = Updates(options.cost_before if options.resume else None)
+        self._is_prompted = False
+        self._wire = Wire(options.command, hear=self._hear, noise=_tell_noise)
+
+    def shake_hands(self) -> Table:
+        """Returns what the agent says of itself."""
+        hello = self._wire.request(
+            "initialize",
+            {
+                "protocolVersion": PROTOCOL,
+                "clientCapabilities": {
+                    "fs": {"readTextFile": False, "writeTextFile": False},
+                    "terminal": False,
+                    "_meta": {"jetbrains": {"air": {"version": 1, "capabilities": ["sessionFailure"]}}},
+                },
+                "clientInfo": {"name": "amelia", "version": __version__},
+            },
+        )
+        if (spoken := hello.get("protocolVersion")) != PROTOCOL:
+            raise EndedError(Ending.FAILED, f"the agent speaks version {spoken!r} of the protocol, not 1")
+        return hello
+
+    def take_turn(self, prompt: str) -> None:
+        """Carries out the turn."""
+        way = way_to_resume(self.shake_hands())
+        session, offers = self._go_on(way) if self._options.resume else self._begin()
+        model = self._options.model or current_value(offers, "model")
+        tell([{"type": "session", "session": session, "model": model}])
+        self._choose_model(session, offers)
+        self._choose_mode(session, offers)
+        self._is_prompted = True
+        self._wire.cancellation = {"method": "session/cancel", "params": {"sessionId": session}}
+        answer = self._wire.request(
+            "session/prompt", {"sessionId": session, "prompt": [{"type": "text", "text": prompt}]}
+        )
+        tell(self._updates.end_turn(answer))
+        if (failure := failure_of(answer)) is not None:
+            raise EndedError(*failure)
+        if (reason := answer.get("stopReason")) != "end_turn":
+            raise EndedError(Ending.FAILED, f"the agent stopped early: {text_of(reason, DETAIL_LIMIT)}")
+        if (report := read_report_text(self._updates.last_message)) is not None:
+            tell([{"type": "result", "report": report}])
+
+    def leave(self) -> int | None:
+        """Lets the agent end by itself; returns its exit code, None if it stays."""
+        return self._wire.leave()
+
+    def _begin(self) -> tuple[str, Table]:
+        offers = self._wire.request("session/new", self._place())
+        if not (session := text_of(offers.get("sessionId"), DETAIL_LIMIT)):
+            raise EndedError(Ending.FAILED, "the agent began a session without an id")
+        return session, offers
+
+    def _go_on(self, way: str | None) -> tuple[str, Table]:
+        if way is None:
+            raise EndedError(Ending.SESSION_LOST, "the agent cannot go on with a session")
+        try:
+            offers = self._wire.request(way, {"sessionId": self._options.session, **self._place()})
+        except AnsweredWithError as answer:
+            ending = ending_of(answer.error)
+            is_lost = ending is Ending.FAILED
+            raise EndedError(Ending.SESSION_LOST if is_lost else ending, words_of(answer.error)) from answer
+        return self._options.session, offers
+
+    def _place(self) -> Table:
+        return {"cwd": str(self._folder), "mcpServers": [], "_meta": known_switches(self._options)}
+
+    def _choose_model(self, session: str, offers: Table) -> None:
+        wanted = self._options.model
+        if wanted is None:
+            return
+        if (option := option_for(offers, "model")) is not None:
+            self._set(session, option, wanted)
+        elif "models" in offers:
+            self._wire.request("session/set_model", {"sessionId": session, "modelId": wanted})
+        else:
+            raise EndedError(
+                Ending.FAILED, f"the agent lets nobody choose a model, so that it cannot be {wanted}"
+            )
+
+    def _choose_mode(self, session: str, offers: Table) -> None:
+        """Chooses a mode for a role that may not write; the developer's is what the user has set up."""
+        if not self._options.read_only:
+            return
+        mode = next((mode for mode in READ_ONLY_MODES if mode in offered_modes(offers)), None)
+        if mode is None:
+            return
+        if (option := option_for(offers, "mode")) is not None:
+            self._set(session, option, mode)
+        else:
+            self._wire.request("session/set_mode", {"sessionId": session, "modeId": mode})
+
+    def _set(self, session: str, option: Table, value: str) -> None:
+        self._wire.request(
+            "session/set_config_option",
+            {"sessionId": session, "configId": option.get("id"), "value": value},
+        )
+
+    def _hear(self, method: str, params: Table) -> Table | None:
+        match method:
+            case "session/update":
+                self._take_update(table_of(params.get("update")))
+                return {}
+            case "session/request_permission":
+                return self._answer_request(params)
+            case _:
+                return None
+
+    def _take_update(self, update: Table) -> None:
+        if self._is_prompted:
+            tell(self._updates.hear(update))
+        else:
+            self._updates.recall(update)
+
+    def _answer_request(self, params: Table) -> Table:
+        call = table_of(params.get("toolCall"))
+        is_allowed = not self._options.read_only and all(map(self._is_inside, touched_paths(call)))
+        if not is_allowed:
+            what = text_of(call.get("title"), DETAIL_LIMIT) or "something without a title"
+            tell([{"type": "denied", "what": what}])
+        return permission(params.get("options"), is_allowed=is_allowed)
+
+    def _is_inside(self, path: str) -> bool:
+        try:
+            return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(self._folder))
+        except ValueError:  # a NUL in it
+            return False
+
+
+def _tell_noise(line: Line) -> None:
+    tell([{"type": "noise", "line": line.data[:DETAIL_LIMIT].decode("utf-8", "replace")}])
+
+
+def way_to_resume(hello: Table) -> str | None:
+    """Returns the method by which a session is gone on with; the one that repeats nothing comes first."""
+    can = table_of(hello.get("agentCapabilities"))
+    if table_of(can.get("sessionCapabilities")).get("resume") is not None:
+        return "session/resume"
+    return "session/load" if can.get("loadSession") is True else None
+
+
+def option_for(offers: Table, category: str) -> Table | None:
+    """Returns the option of a session by which one chooses something; None if the agent has none."""
+    options = tables_of(offers.get("configOptions"))
+    return next((option for option in options if option.get("category") == category), None)
+
+
+def offered_modes(offers: Table) -> set[object]:
+    """Returns the modes that an agent offers for a session; newer agents do that by an option, in groups."""
+    choices = tables_of((option_for(offers, "mode") or {}).get("options"))
+    inner = [choice for group in choices for choice in tables_of(group.get("options"))]
+    modes = tables_of(table_of(offers.get("modes")).get("availableModes"))
+    names = [*(mode.get("id") for mode in modes), *(choice.get("value") for choice in [*choices, *inner])]
+    return {name for name in names if isinstance(name, str)}
+
+
+def current_value(offers: Table, category: str) -> str:
+    """Returns what an option of a session is set to; empty if that is not told."""
+    option = option_for(offers, category)
+    return text_of(option.get("currentValue"), DETAIL_LIMIT) if option is not None else ""
+
+
+def known_switches(options: argparse.Namespace) -> Table:
+    """Returns what the protocol has no word for, in the words of agents that are known to listen.
+
+    Without trust, what the repository brings for the agent is off; without the right to write, the tools are.
+    """
+    claude: dict[str, object] = {}
+    if not options.trusts_repository:
+        claude |= {"settingSources": ["user"], "strictMcpConfig": True}
+    if options.read_only:
+        claude |= {"disallowedTools": ["Bash", "Edit", "NotebookEdit", "Write"]}
+    return {"claudeCode": {"options": claude}}
+
+
+def tell_of_agent(hello: Table) -> None:
+    """Writes the one line of a probe."""
+    agent = table_of(hello.get("agentInfo"))
+    tell(
+        [
+            {
+                "type": "agent",
+                "name": text_of(agent.get("name"), DETAIL_LIMIT),
+                "version": text_of(agent.get("version"), DETAIL_LIMIT),
+                "may_resume": way_to_resume(hello) is not None,
+            }
+        ]
+    )
+
+
+def tell_end(ending: Ending, detail: str) -> int:
+    """Writes how the turn ended, and why also to the standard error; returns the exit code."""
+    sys.stderr.write(detail + "\n")
+    limit: Table = {"type": "limit", "detail": detail}
+    tell([limit if ending is Ending.LIMITED else {"type": "end", "ending": ending, "detail": detail}])
+    return FAILED
+
+
+def converse(conversation: Conversation, options: argparse.Namespace) -> int:
+    """Speaks with the agent and returns the exit code."""
+    code = 0
+    try:
+        if options.probe:
+            tell_of_agent(conversation.shake_hands())
+        else:
+            conversation.take_turn(sys.stdin.buffer.read().decode("utf-8", "replace"))
+    except EndedError as end:
+        code = tell_end(end.ending, str(end))
+    except AnsweredWithError as answer:
+        code = tell_end(ending_of(answer.error), words_of(answer.error))
+    except WasInterrupted:
+        return INTERRUPTED
+    except AgentIsGone:
+        sys.stderr.write("the agent ended before its answer\n")
+        return conversation.leave() or FAILED
+    conversation.leave()
+    return code
+
+
+def arguments(argv: Sequence[str]) -> argparse.Namespace:
+    """Returns what the command line says."""
+    parser = argparse.ArgumentParser(prog="acp_client", description="Takes one turn with an ACP agent.")
+    parser.add_argument("--probe", action="store_true")
+    parser.add_argument("--session", default="")
+    parser.add_argument("--resume", action="store_true")
+    parser.add_argument("--cost-before", type=float, default=None)
+    parser.add_argument("--model", default=None)
+    parser.add_argument("--read-only", action="store_true")
+    parser.add_argument("--trusts-repository", action="store_true")
+    parser.add_argument("command", nargs="+")
+    return parser.parse_args(argv)
+
+
+def main(argv: Sequence[str]) -> int:
+    """Takes the turn that the arguments name."""
+    options = arguments(argv)
+    try:
+        conversation = Conversation(options)
+    except OSError as error:
+        sys.stderr.write(f"cannot start {options.command[0]!r}: {error.strerror}\n")
+        return CANNOT_START
+    return converse(conversation, options)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

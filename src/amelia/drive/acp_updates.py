@@ -1,0 +1,211 @@
+"""What an agent of the Agent Client Protocol says, put into the lines of `plain`, without input or output.
+
+- Any message is taken: what is missing or of the wrong kind is left out, what is unknown is handed on whole.
+- The pieces of a message come out as one; a tool starts once and ends once, whatever order its updates have.
+- Usage comes out as deltas. The protocol counts money over the whole session; what is not told stays unknown,
+  and an amount of zero is what agents say of models they have no price for.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
+
+from amelia.drive.stream import DETAIL_LIMIT, cost_of, count_of, text_of
+from amelia.model.agents import Ending
+
+MESSAGE_LIMIT = 1_000_000
+"""Characters of one message that are kept; a report may be longer than what is shown of a message."""
+
+LOGIN_IS_NEEDED = -32000
+ROUNDING = 1e-9
+
+Table = Mapping[str, object]
+
+_END_A_MESSAGE = frozenset({"tool_call", "agent_thought_chunk", "user_message_chunk"})
+_SAY_NOTHING = frozenset(
+    """
+    user_message_chunk agent_thought_chunk plan plan_update plan_removed available_commands_update
+    current_mode_update config_option_update session_info_update
+    """.split()
+)
+_ENDED = {"completed": True, "failed": False}
+_ONLY_LOOK = frozenset({"read", "search", "think", "fetch"})
+
+# The names by which adapters of known agents tell the kind of an error.
+_REFUSED_KINDS = frozenset({"authentication_failed", "oauth_org_not_allowed", "unauthorized"})
+_LIMIT_KINDS = frozenset(
+    {"rate_limit", "overloaded", "server_error", "usageLimitExceeded", "serverOverloaded"}
+)
+_LIMIT_WORDS = re.compile(
+    r"\b(?:429|500|502|503|504|529)\b|rate.?limit|usage.?limit|quota|overloaded", re.IGNORECASE
+)
+_REFUSED_WORDS = re.compile(
+    r"\b(?:401|403)\b|unauthori[sz]ed|invalid.api.key|not.logged.in|log.?in.required", re.IGNORECASE
+)
+_WRONG_REQUEST = re.compile(r"\b(?:400|404|422)\b|invalid.request|bad.request", re.IGNORECASE)
+
+
+def table_of(value: object) -> Table:
+    """Returns the value if it is a JSON object, else an empty one."""
+    return cast("Table", value) if isinstance(value, dict) else {}
+
+
+def tables_of(value: object) -> Sequence[Table]:
+    """Returns the JSON objects in a list; none if the value is no list."""
+    return [table_of(item) for item in cast("list[object]", value)] if isinstance(value, list) else []
+
+
+class Updates:
+    """Understands the updates of one turn; `cost_before` is what the session had cost until then."""
+
+    def __init__(self, cost_before: float | None = None) -> None:
+        self.last_message = ""
+        self._pieces: list[str] = []
+        self._size = 0
+        self._message: object = None
+        self._tools: dict[str, str | None] = {}
+        self._cost = cost_before or 0.0
+        self._has_cost = False
+
+    def recall(self, update: Table) -> None:
+        """Takes in what was before the turn: of a session that is loaded, only what it has cost."""
+        amount = _dollars(update)
+        if amount is not None:
+            self._cost = amount
+
+    def hear(self, update: Table) -> Iterator[Table]:
+        """Yields what one update says."""
+        kind = update.get("sessionUpdate")
+        if isinstance(kind, str) and kind in _END_A_MESSAGE:
+            yield from self.end_message()
+        match kind:
+            case "agent_message_chunk":
+                yield from self._hear_piece(update)
+            case "tool_call" | "tool_call_update":
+                yield from self._hear_tool(update)
+            case "usage_update":
+                yield from self._hear_cost(update)
+            case str() if kind in _SAY_NOTHING:
+                return
+            case _:
+                yield {"type": "update", "update": update}
+
+    def end_message(self) -> Iterator[Table]:
+        """Yields the message whose pieces have come so far, if there are any."""
+        if text := "".join(self._pieces):
+            self.last_message = text
+            yield {"type": "say", "text": text}
+        self._pieces, self._size, self._message = [], 0, None
+
+    def end_turn(self, answer: Table) -> Iterator[Table]:
+        """Yields what was still to be said when the prompt is answered: the last message, and the usage."""
+        yield from self.end_message()
+        usage = table_of(answer.get("usage"))
+        if not usage:
+            return
+        parts = ("inputTokens", "cachedReadTokens", "cachedWriteTokens")
+        given = sum(count_of(usage.get(part)) for part in parts)
+        # Some agents count thoughts as output and some beside it; the total holds them in any case.
+        made = max(count_of(usage.get("outputTokens")), count_of(usage.get("totalTokens")) - given)
+        known: Table = {"cost": 0.0} if self._has_cost else {}
+        yield {"type": "usage", "input": given, "output": made, **known}
+
+    def _hear_piece(self, update: Table) -> Iterator[Table]:
+        message = update.get("messageId")
+        if message != self._message:
+            yield from self.end_message()
+            self._message = message
+        piece = text_of(table_of(update.get("content")).get("text"), MESSAGE_LIMIT - self._size)
+        self._pieces.append(piece)
+        self._size += len(piece)
+
+    def _hear_tool(self, update: Table) -> Iterator[Table]:
+        call = text_of(update.get("toolCallId"), DETAIL_LIMIT)
+        if call not in self._tools:
+            name = text_of(update.get("kind"), DETAIL_LIMIT) or "tool"
+            self._tools[call] = name
+            detail = text_of(update.get("title"), DETAIL_LIMIT)
+            yield {"type": "tool", "state": "started", "name": name, "detail": detail}
+        name, status = self._tools[call], update.get("status")
+        if name is not None and isinstance(status, str) and status in _ENDED:
+            self._tools[call] = None
+            yield {"type": "tool", "state": "ended", "name": name, "ok": _ENDED[status]}
+
+    def _hear_cost(self, update: Table) -> Iterator[Table]:
+        amount = _dollars(update)
+        if amount is None:
+            return
+        if amount < self._cost - ROUNDING:
+            self._cost = 0.0  # an agent that counts from its own start
+        more, self._cost, self._has_cost = max(0.0, amount - self._cost), amount, True
+        yield {"type": "usage", "input": 0, "output": 0, "cost": more}
+
+
+def _dollars(update: Table) -> float | None:
+    """Returns what the session has cost so far; None if that is not told, or not in dollars."""
+    cost = table_of(update.get("cost"))
+    return (cost_of(cost.get("amount")) or None) if cost.get("currency") == "USD" else None
+
+
+def touched_paths(call: Table) -> list[str]:
+    """Returns the files that a tool call is about to change, as far as it tells."""
+    kind = call.get("kind")
+    if isinstance(kind, str) and kind in _ONLY_LOOK:
+        return []
+    places = [*tables_of(call.get("locations")), *tables_of(call.get("content"))]
+    return [path for place in places if isinstance(path := place.get("path"), str)]
+
+
+def permission(options: object, *, is_allowed: bool) -> Table:
+    """Returns the answer to a request for permission; for this once, so that no agent remembers it."""
+    wanted = ("allow_once", "allow_always") if is_allowed else ("reject_once", "reject_always")
+    for kind in wanted:
+        for option in tables_of(options):
+            if option.get("kind") == kind:
+                return {"outcome": {"outcome": "selected", "optionId": option.get("optionId")}}
+    return {"outcome": {"outcome": "cancelled"}}
+
+
+def words_of(error: Table) -> str:
+    """Returns for people what an error says."""
+    data = table_of(error.get("data"))
+    words = (error.get("message"), data.get("details"), data.get("message"))
+    said = dict.fromkeys(text_of(word, DETAIL_LIMIT) for word in words)
+    return ": ".join(word for word in said if word) or "an error without a message"
+
+
+def ending_of(error: Table) -> Ending:
+    """Returns how a turn ends whose request was answered with this error."""
+    data = table_of(error.get("data"))
+    kinds = {kind for key in ("errorKind", "codexErrorInfo") if isinstance(kind := data.get(key), str)}
+    if kinds & _REFUSED_KINDS or error.get("code") == LOGIN_IS_NEEDED:
+        return Ending.AUTH
+    if kinds & _LIMIT_KINDS:
+        return Ending.LIMITED
+    words = words_of(error)
+    if _REFUSED_WORDS.search(words):
+        return Ending.AUTH
+    return Ending.LIMITED if _LIMIT_WORDS.search(words) else Ending.FAILED
+
+
+def failure_of(answer: Table) -> tuple[Ending, str] | None:
+    """Returns how a prompt failed whose answer is no error, with what is said of it; None if it did not.
+
+    An agent of which that is known would else tell its failure as a message and end the turn in peace.
+    """
+    meta = table_of(table_of(table_of(answer.get("_meta")).get("jetbrains")).get("air"))
+    failure = table_of(meta.get("sessionFailure"))
+    if failure.get("severity") != "error":
+        return None
+    words, actions = text_of(failure.get("title"), DETAIL_LIMIT), failure.get("actions")
+    # No wait makes a full context or a spent session fit again.
+    is_for_good = isinstance(actions, list) and "new_session" in actions
+    match failure.get("category"):
+        case "access":
+            return Ending.AUTH, words
+        case "limit" if not is_for_good:
+            return Ending.LIMITED, words
+        case "service" | "connection" if not _WRONG_REQUEST.search(words):
+            return Ending.LIMITED, words
+        case _:
+            return Ending.FAILED, words
