@@ -12,7 +12,7 @@ import subprocess  # noqa: TID251 - the programs that are compared
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -258,7 +258,11 @@ class Sleepers:
     def __init__(self, seconds: dict[UnitId, float]) -> None:
         self._seconds = seconds
 
-    async def perform(self, command: cmd.StepCommand | cmd.VerifyBranch) -> Sequence[ev.Event]:
+    async def perform(
+        self,
+        command: cmd.StepCommand | cmd.VerifyBranch,
+        tell: Callable[[ev.Event], None],  # noqa: ARG002 - sleepers have nothing to tell
+    ) -> Sequence[ev.Event]:
         """Sleeps through a turn, and says yes to everything else."""
         match command:
             case cmd.StartTurn(at):
@@ -313,7 +317,7 @@ def makespan(place: Path, *, units: int, workers: int, unit_seconds: float, know
             Unit(unit, unit, (TaskId(unit),), needs[unit], level[unit], (sizes[unit],)) for unit in seconds
         ),
         footprints={unit: (unit,) for unit in seconds},
-        drivers={},
+        agents={},
         test_command=None,
         repository="",
     )

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from amelia.model import events as ev
-from amelia.model.agents import Ending
+from amelia.model.agents import AgentSettings, Ending, Role
 from amelia.model.evidence import RunnerKind, TestCommand
 from amelia.model.findings import Finding, Ruling, finding_id
 from amelia.model.git import CommitId, TreeId
@@ -69,7 +69,7 @@ def started(
         units=units,
         milestones=milestones,
         footprints={unit.id: (f"{unit.id}.py",) for unit in units},
-        drivers={"developer": "script"},
+        agents=dict.fromkeys(Role, AgentSettings(driver="script")),
         test_command=TestCommand(RunnerKind.PYTEST, ("python", "-m", "pytest")),
         repository="/repository",
     )

@@ -7,15 +7,16 @@ plan asks for, commits that cannot be signed, a plan that is being run already.
 import hashlib
 import signal
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+import anyio
 from anyio import to_thread
 
-from amelia.app.workshops import find_tests, keep_work, make_driver, open_store, open_workshop
+from amelia.app.agents import choose_agents
+from amelia.app.workshops import find_tests, keep_work, open_store, open_workshop
 from amelia.land.commit import check_signing
-from amelia.model.agents import Role
 from amelia.model.errors import AmeliaError, ConfigError
 from amelia.model.events import RunStarted
 from amelia.model.evidence import TestCommand
@@ -38,7 +39,6 @@ from amelia.workspace.lanes import prepare
 from amelia.workspace.source import open_source, resolve, uncommitted
 from amelia.workspace.store import make_store
 
-_ROLES = (Role.DEVELOPER, Role.REVIEWER, Role.EVALUATOR)
 _PROVED_BY_TESTS = frozenset({TaskType.TEST, TaskType.IMPL})
 
 
@@ -84,9 +84,7 @@ def begin_run(new: NewRun, *, home: Path) -> RunDirectory:
     base = resolve(source, new.base) if new.base is not None else source.head
     if not new.is_again:
         _refuse_second_run(new, home=home, source=source)
-    if new.settings.driver is None:
-        raise ConfigError("no driver is chosen", hint="give one: --driver script --script FILE.toml")
-    make_driver(new.settings.driver, new.settings.script)
+    new = replace(new, settings=replace(new.settings, agents=anyio.run(choose_agents, new.settings)))
     _clear_unborn(home, source)
     directory = new_run(home, new.plan_path.name if new.plan_path else "", datetime.now(UTC))
     try:
@@ -142,7 +140,6 @@ def _prepare(new: NewRun, directory: RunDirectory, *, source: Source, base: Comm
     prepare(lane, tree=start, base=start)
     command = find_tests(directory, lane, units=compiled.units, settings=settings.verify)
     _refuse_without_tests(compiled.units, command)
-    assert settings.driver is not None
     return RunStarted(
         run=directory.run,
         plan_hash=compiled.plan.hash,
@@ -154,8 +151,8 @@ def _prepare(new: NewRun, directory: RunDirectory, *, source: Source, base: Comm
         units=compiled.units,
         milestones=compiled.milestones,
         footprints={unit.id: _footprint(unit) for unit in compiled.units},
-        drivers={role.value: settings.driver for role in _ROLES},
-        script=settings.script,
+        agents={role.value: agent for role, agent in settings.agents.items()},
+        budget=settings.budget,
         clocks=settings.clocks,
         test_command=command,
         verify=settings.verify,

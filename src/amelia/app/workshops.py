@@ -1,19 +1,19 @@
 """The workshop of a run, put together from what its first event says."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 import anyio
 
+from amelia.app.agents import make_driver
 from amelia.config.places import active_environment
-from amelia.drive.script import ScriptDriver, check_script
 from amelia.drive.session import Sessions
 from amelia.judge.detect import find_command, planned_commands
 from amelia.judge.verify import Verifier
 from amelia.land.publish import publish_attempts
-from amelia.model.agents import Driver, Role, TurnEnded, TurnSpec
+from amelia.model.agents import AgentEvent, Role, TurnEnded, TurnSpec
 from amelia.model.errors import ConfigError
 from amelia.model.events import RunStarted
 from amelia.model.evidence import TestCommand, VerifySettings
@@ -25,8 +25,6 @@ from amelia.system.git_commands import list_refs
 from amelia.system.git_places import Lane, Store
 from amelia.workspace.source import open_source
 from amelia.workspace.unkept import lanes_of
-
-_DRIVERS = ("script",)
 
 
 def open_store(directory: RunDirectory, facts: RunStarted) -> Store:
@@ -54,13 +52,14 @@ class _Agents:
         self._facts = facts
         self._sessions: Sessions | None = None
 
-    async def take_turn(self, spec: TurnSpec) -> TurnEnded:
+    async def take_turn(
+        self, spec: TurnSpec, on_event: Callable[[AgentEvent], None] | None = None
+    ) -> TurnEnded:
         """Carries out one whole turn."""
         if self._sessions is None:
-            named = self._facts.drivers.items()
-            drivers = {Role(role): make_driver(name, self._facts.script) for role, name in named}
+            drivers = {Role(role): make_driver(agent) for role, agent in self._facts.agents.items()}
             self._sessions = Sessions(drivers)
-        return await self._sessions.take_turn(spec)
+        return await self._sessions.take_turn(spec, on_event)
 
 
 def make_verifier(directory: RunDirectory, command: TestCommand | None, settings: VerifySettings) -> Verifier:
@@ -82,16 +81,6 @@ def keep_work(shop: Workshop, *, is_final: bool) -> None:
     for lane in lanes_of(store) if is_final else ():
         shop.keep_leftover(lane)
     publish_attempts(store, list_refs(store.repository, f"refs/amelia/{ref_component(store.run)}/"))
-
-
-def make_driver(name: str, script: str | None) -> Driver:
-    """Returns the driver of that name, ready to work."""
-    if name not in _DRIVERS:
-        raise ConfigError(f"there is no driver {name!r}", hint=f"known drivers: {', '.join(_DRIVERS)}")
-    if script is None:
-        raise ConfigError("the script driver has no script", hint="give one: --script FILE.toml")
-    check_script(Path(script))
-    return ScriptDriver(Path(script))
 
 
 def find_tests(

@@ -32,8 +32,8 @@ class Assignment:
     tasks: tuple[Task, ...]
 
 
-def developer_prompt(assignment: Assignment, *, attempt: int, feedback: str) -> str:
-    """Returns what the developer of a fresh session is told."""
+def developer_prompt(assignment: Assignment, *, attempt: int, feedback: str, is_again: bool = False) -> str:
+    """Returns what the developer of a fresh session is told; also if it goes on where a turn was cut off."""
     return "\n".join(
         [
             f"You carry out one unit of a development plan, in this git worktree: {assignment.heading}",
@@ -51,6 +51,11 @@ def developer_prompt(assignment: Assignment, *, attempt: int, feedback: str) -> 
             "3. Your work is checked by running the tests, and then reviewed.",
             f"4. End with a report as JSON: {_REPORT}",
             *_again(attempt, feedback),
+            *(
+                ["", "Your turn was cut off before: part of the work is in the files already."]
+                if is_again
+                else []
+            ),
             "",
         ]
     )
@@ -61,6 +66,22 @@ def continuation_prompt(feedback: str) -> str:
     return (
         "Your work was not accepted as it is. The following changes are requested:\n\n"
         f"{fenced(feedback)}\n\nMake them in this worktree, do not commit, and end with a new report.\n"
+    )
+
+
+def resumption_prompt() -> str:
+    """Returns what the developer is told whose turn was cut off, in the session in which it was."""
+    return (
+        "You were cut off in the middle of your work; the files are as you left them. Go on where you "
+        "stopped, do not commit, and end with your report.\n"
+    )
+
+
+def repair_prompt(problem: str) -> str:
+    """Returns what an agent is told whose answer cannot be used."""
+    return (
+        "Your answer is not the JSON that was asked for:\n\n"
+        f"{fenced(problem)}\n\nDo nothing else now. Answer once more, with that JSON alone.\n"
     )
 
 

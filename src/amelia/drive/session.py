@@ -38,17 +38,13 @@ class SessionError(AmeliaError):
 class Sessions:
     """Takes turns with the driver of each role."""
 
-    def __init__(
-        self,
-        drivers: Mapping[Role, Driver],
-        *,
-        on_event: Callable[[TurnSpec, AgentEvent], None] | None = None,
-    ) -> None:
+    def __init__(self, drivers: Mapping[Role, Driver]) -> None:
         self._drivers = drivers
-        self._on_event = on_event
         self._roles: dict[SessionId, Role] = {}
 
-    async def take_turn(self, spec: TurnSpec) -> TurnEnded:
+    async def take_turn(
+        self, spec: TurnSpec, on_event: Callable[[AgentEvent], None] | None = None
+    ) -> TurnEnded:
         """Carries out one whole turn: bounded by its clocks, recorded, its processes ended in any case."""
         self._claim(spec.session, spec.role)
         turn = await self._drivers[spec.role].start(spec)
@@ -57,7 +53,7 @@ class Sessions:
             async with anyio.create_task_group() as tasks:
                 alarm = _Alarm(spec.clocks)
                 tasks.start_soon(alarm.guard, turn)
-                ended = await self._follow(spec, turn, alarm)
+                ended = await self._follow(spec, turn, lambda event: _hear(event, alarm, on_event))
                 tasks.cancel_scope.cancel()
         except* AmeliaError as group:
             raise group.exceptions[0] from None
@@ -65,14 +61,14 @@ class Sessions:
         self._claim(ended.session, spec.role)
         return ended
 
-    async def _follow(self, spec: TurnSpec, turn: Turn, alarm: "_Alarm") -> TurnEnded | None:
+    async def _follow(
+        self, spec: TurnSpec, turn: Turn, hear: Callable[[AgentEvent], None]
+    ) -> TurnEnded | None:
         ended = None
         spent = Spent()
         async with aclosing(turn.events()) as events:
             async for event in events:
-                alarm.heard()
-                if self._on_event is not None:
-                    self._on_event(spec, event)
+                hear(event)
                 match event:
                     case TurnEnded():
                         ended = event
@@ -95,6 +91,12 @@ class Sessions:
                 f"session {session} belongs to the {owner} and cannot be used by the {role}",
                 hint="this is a mistake in Amelia; please report it",
             )
+
+
+def _hear(event: AgentEvent, alarm: "_Alarm", on_event: Callable[[AgentEvent], None] | None) -> None:
+    alarm.heard()
+    if on_event is not None:
+        on_event(event)
 
 
 class _Alarm:

@@ -1,12 +1,13 @@
-"""What reviewers and evaluators answer, validated here whatever the agent validates itself.
+"""What agents answer: the schemas they are asked by, and the same answers validated here all the same.
 
 Fails closed: an answer that is not exactly what was asked for is no answer, and a word that is not known
-counts as the stricter one.
+counts as the stricter one. Every schema is strict, as some providers demand: all properties are required,
+and what may be missing may be null.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Literal, cast
 
 import msgspec
 
@@ -15,7 +16,66 @@ from amelia.model.findings import Disposition, Finding, FindingId, Ruling, Weigh
 _LONGEST = 4000
 _MOST = 200
 _MINOR = frozenset({"minor", "suggestion", "nit", "nitpick", "info", "low", "optional"})
+_NO_RULING = "no valid ruling"
 _NO_REASON = "The reviewer did not approve and gave no reason."
+
+
+def _object(**properties: object) -> dict[str, object]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _list(items: object) -> dict[str, object]:
+    return {"type": "array", "items": items}
+
+
+_TEXT = {"type": "string"}
+_TEXT_OR_NULL = {"type": ["string", "null"]}
+_NUMBER = {"type": "integer"}
+_NUMBER_OR_NULL = {"type": ["integer", "null"]}
+
+REPORT_SCHEMA: Mapping[str, object] = _object(
+    status={"type": "string", "enum": ["completed", "partial", "failed"]},
+    summary=_TEXT,
+    subtasks_completed=_list(_TEXT),
+    subtasks_failed=_list(_TEXT),
+    error_context=_TEXT_OR_NULL,
+)
+REVIEW_SCHEMA: Mapping[str, object] = _object(
+    approved={"type": "boolean"},
+    comments=_list(
+        _object(
+            file=_TEXT_OR_NULL,
+            line=_NUMBER_OR_NULL,
+            severity={"type": "string", "enum": ["blocking", "minor"]},
+            text=_TEXT,
+        )
+    ),
+)
+EVALUATION_SCHEMA: Mapping[str, object] = _object(
+    items=_list(
+        _object(
+            finding=_NUMBER,
+            disposition={"type": "string", "enum": list(Disposition)},
+            reason=_TEXT,
+        )
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a developer says of its own work; proof it is not."""
+
+    status: Literal["completed", "partial", "failed"]
+    summary: str = ""
+    subtasks_completed: tuple[str, ...] = ()
+    subtasks_failed: tuple[str, ...] = ()
+    error_context: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +106,16 @@ class Invalid:
     detail: str
 
 
+def read_report(report: Mapping[str, object] | None) -> Report | Invalid:
+    """Returns what a developer reports."""
+    if report is None:
+        return Invalid("there is no report")
+    try:
+        return msgspec.convert(report, Report)
+    except msgspec.ValidationError as problem:
+        return Invalid(f"the report is not as asked for: {problem}")
+
+
 def read_review(report: Mapping[str, object] | None) -> tuple[bool, tuple[Finding, ...]] | Invalid:
     """Returns whether the work is approved, and what was found."""
     if report is None:
@@ -56,6 +126,15 @@ def read_review(report: Mapping[str, object] | None) -> tuple[bool, tuple[Findin
         return Invalid(f"the review is not as asked for: {problem}")
     comments = review.comments if review.comments or review.approved else (_Comment(_NO_REASON),)
     return review.approved, _distinct(map(_finding, comments))
+
+
+def check_rulings(
+    report: Mapping[str, object] | None, findings: Sequence[Finding]
+) -> tuple[Ruling, ...] | Invalid:
+    """Returns a ruling for every finding, if there is a valid one for each."""
+    rulings = read_rulings(report, findings)
+    missing = [str(number) for number, ruling in enumerate(rulings, start=1) if ruling.reason == _NO_RULING]
+    return Invalid(f"there is no valid ruling of finding {', '.join(missing)}") if missing else rulings
 
 
 def read_rulings(report: Mapping[str, object] | None, findings: Sequence[Finding]) -> tuple[Ruling, ...]:
@@ -71,9 +150,8 @@ def read_rulings(report: Mapping[str, object] | None, findings: Sequence[Finding
         if 1 <= item.finding <= len(findings):
             found = findings[item.finding - 1]
             ruled.setdefault(item.finding, Ruling(found.id, disposition, item.reason[:_LONGEST]))
-    no_ruling = "no valid ruling"
     return tuple(
-        ruled.get(number, Ruling(found.id, Disposition.IMPLEMENT, no_ruling))
+        ruled.get(number, Ruling(found.id, Disposition.IMPLEMENT, _NO_RULING))
         for number, found in enumerate(findings, start=1)
     )
 

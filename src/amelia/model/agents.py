@@ -5,7 +5,7 @@
 - Paths are plain strings here; whoever drives an agent turns them into paths.
 """
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
@@ -114,16 +114,19 @@ class Allowance:
         )
 
 
+UNBOUNDED = Allowance()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSettings:
-    """Which agent takes a role.
+    """Which agent takes a role; `auto` is the first that is there and healthy.
 
     `command` is its program where it is not to be looked for, with arguments that always come first; `key`
     names the environment variable that holds the key, `passes` more variables that the agent may see.
     Settings, servers and hooks that the repository brings for agents count only if it is trusted.
     """
 
-    driver: str
+    driver: str = "auto"
     model: str | None = None
     command: tuple[str, ...] = ()
     base_url: str | None = None
@@ -155,7 +158,7 @@ class TurnSpec:
     before: Usage | None = None
     schema: Mapping[str, object] | None = None
     is_repair: bool = False
-    allowance: Allowance = Allowance()
+    allowance: Allowance = UNBOUNDED
     clocks: Clocks = Clocks()
     transcript: str
     lock: str | None = None
@@ -310,6 +313,8 @@ class Driver(Protocol):
 class Agents(Protocol):
     """What the rest of Amelia knows of agents."""
 
-    async def take_turn(self, spec: TurnSpec) -> TurnEnded:
+    async def take_turn(
+        self, spec: TurnSpec, on_event: Callable[[AgentEvent], None] | None = None
+    ) -> TurnEnded:
         """Carries out one whole turn: bounded by its clocks, recorded, its processes ended in any case."""
         ...

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from amelia.model.agents import SessionId
+from amelia.model.agents import UNBOUNDED, Allowance, SessionId, Usage
 from amelia.model.events import Event, Step, Work
 from amelia.model.findings import Finding
 from amelia.model.git import CommitId
@@ -35,13 +35,18 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class StartTurn:
-    """Put `start` into the lane's workspace and let the developer take its turn on the unit."""
+    """Put `start` into the lane's workspace and let the developer take its turn on the unit.
+
+    `before` is what the session to go on with has used; a turn that `is_again` was cut off.
+    """
 
     at: Place
     start: CommitId
     session: SessionId | None
     feedback: str
     is_again: bool
+    before: Usage | None = None
+    allowance: Allowance = UNBOUNDED
     step = Step.DRIVE
 
 
@@ -65,6 +70,7 @@ class ReviewWork:
     reviewed: CommitId | None
     open_findings: tuple[Finding, ...]
     notes: tuple[str, ...] = ()
+    allowance: Allowance = UNBOUNDED
     step = Step.REVIEW
 
 
@@ -75,6 +81,7 @@ class EvaluateFindings:
     at: Place
     work: Work
     findings: tuple[Finding, ...]
+    allowance: Allowance = UNBOUNDED
     step = Step.EVALUATE
 
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NewType, TypeAlias
 
-from amelia.model.agents import Clocks, Ending, SessionId
+from amelia.model.agents import AgentSettings, Clocks, Ending, Role, SessionId, Usage
 from amelia.model.evidence import Problem, TestCommand, VerifySettings
 from amelia.model.findings import Finding, Ruling
 from amelia.model.git import CommitId, TreeId
 from amelia.model.outcome import Cause, Outcome, Reason
 from amelia.model.plan import Milestone, Mode, TaskId, Unit, UnitId
-from amelia.model.policy import Policy
+from amelia.model.policy import Budget, Policy
 
 RunId = NewType("RunId", str)
 
@@ -52,8 +52,8 @@ class RunStarted:
     units: tuple[Unit, ...]
     milestones: tuple[Milestone, ...] = ()
     footprints: dict[str, tuple[str, ...]]
-    drivers: dict[str, str]
-    script: str | None = None
+    agents: dict[str, AgentSettings]
+    budget: Budget = field(default_factory=Budget)
     clocks: Clocks = field(default_factory=Clocks)
     test_command: TestCommand | None
     verify: VerifySettings = field(default_factory=VerifySettings)
@@ -87,6 +87,13 @@ class AbortRequested:
     """A person gave the run up."""
 
     unit: UnitId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetChanged:
+    """A person gave the run another budget."""
+
+    budget: Budget
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +149,37 @@ class StepStarted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SessionOpened:
+    """An agent's session has its id, in most cases before the agent said a word."""
+
+    unit: UnitId
+    attempt: int
+    role: Role
+    session: SessionId
+    driver: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionReplaced:
+    """The session to go on with was not there any more; a fresh one began, and was told everything."""
+
+    unit: UnitId
+    attempt: int
+    session: SessionId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsageReported:
+    """What an agent used in one turn; a turn without this event is one of which nothing is known."""
+
+    unit: UnitId
+    attempt: int
+    role: Role
+    session: SessionId | None
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptEnded:
     """The developer's turn is over, and what it left is kept."""
 
@@ -153,8 +191,6 @@ class AttemptEnded:
     refused: str | None = None
     session: SessionId | None = None
     until: str | None = None
-    tokens: int | None = None
-    cost: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,8 +216,6 @@ class AttemptReviewed:
     attempt: int
     approved: bool
     findings: tuple[Finding, ...] = ()
-    tokens: int | None = None
-    cost: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,13 +243,18 @@ class FindingsEvaluated:
     unit: UnitId
     attempt: int
     rulings: tuple[Ruling, ...]
-    tokens: int | None = None
-    cost: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RestEnded:
-    """The time a unit had to wait for has come."""
+    """The time a unit had to wait for has come, and it goes on in the lane that it kept meanwhile."""
+
+    unit: UnitId
+
+
+@dataclass(frozen=True, slots=True)
+class UnitRested:
+    """The time a unit had to wait for has come; it goes on when there is a lane for it."""
 
     unit: UnitId
 
@@ -316,6 +355,9 @@ UnitEvent: TypeAlias = (
     | SubtaskCompleted
     | SubtaskFailed
     | StepStarted
+    | SessionOpened
+    | SessionReplaced
+    | UsageReported
     | AttemptEnded
     | AttemptVerified
     | AttemptReviewed
@@ -323,6 +365,7 @@ UnitEvent: TypeAlias = (
     | AnswerDelayed
     | FindingsEvaluated
     | RestEnded
+    | UnitRested
     | UnitRetried
     | LandingRefused
     | UnitLanded
@@ -339,6 +382,7 @@ RunEvent: TypeAlias = (
     | RunPaused
     | CancelRequested
     | AbortRequested
+    | BudgetChanged
     | RunFinished
     | BranchCheckStarted
     | BranchVerified

@@ -7,6 +7,7 @@ from typing import Protocol, TypeAlias
 
 from amelia.model.events import (
     AbortRequested,
+    BudgetChanged,
     CancelRequested,
     Event,
     PauseRequested,
@@ -15,7 +16,9 @@ from amelia.model.events import (
     UnitSkipped,
 )
 
-Wanted: TypeAlias = PauseRequested | CancelRequested | AbortRequested | UnitReset | UnitSkipped | UnitFixed
+Wanted: TypeAlias = (
+    PauseRequested | CancelRequested | AbortRequested | BudgetChanged | UnitReset | UnitSkipped | UnitFixed
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ class Reason(StrEnum):
     BRANCH_RED = "branch_red"
     BRANCH_MOVED = "branch_moved"
     BUDGET = "budget"
+    AUTH = "auth"
 
     @property
     def meaning(self) -> str:
@@ -60,6 +61,7 @@ _MEANINGS = {
     Reason.BRANCH_RED: "the whole branch does not pass verification",
     Reason.BRANCH_MOVED: "somebody else moved the branch of this run",
     Reason.BUDGET: "the budget is used up",
+    Reason.AUTH: "the agent's login or key is refused",
 }
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from amelia.model.agents import UNBOUNDED, Allowance
 from amelia.model.plan import Mode
 
 
@@ -38,6 +39,17 @@ class Policy:
     conflict_retries: int = 1
     rests: int = 100
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """What a unit may use, with all its attempts and reviews, and what the whole run may use."""
+
+    unit: Allowance = UNBOUNDED
+    run: Allowance = UNBOUNDED
+
+
+BUDGET = Budget(unit=Allowance(cost=10.0, tokens=20_000_000), run=Allowance(cost=100.0, tokens=200_000_000))
+"""What a run may use unless a person says otherwise."""
 
 POLICIES: Mapping[Mode, Policy] = {
     Mode.SINGLE: Policy(

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from amelia.model.agents import Clocks
+from amelia.model.agents import AgentSettings, Clocks, Role
 from amelia.model.evidence import VerifySettings
 from amelia.model.plan import Mode
-from amelia.model.policy import POLICIES, Policy
+from amelia.model.policy import BUDGET, POLICIES, Budget, Policy
 
 
 class TddRule(StrEnum):
@@ -45,14 +45,19 @@ class PlanSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
-    """Everything a run may be told besides its plan; `script` is an absolute path."""
+    """Everything a run may be told besides its plan."""
 
-    driver: str | None = None
-    script: str | None = None
+    agents: Mapping[Role, AgentSettings] = field(default_factory=lambda: dict.fromkeys(Role, AgentSettings()))
+    budget: Budget = BUDGET
     parallel_workers: int = 1
     policies: Mapping[Mode, Policy] = field(default_factory=lambda: POLICIES)
     verify: VerifySettings = field(default_factory=VerifySettings)
     clocks: Clocks = field(default_factory=Clocks)
+
+    def with_agents(self, **changes: object) -> "RunSettings":
+        """Returns settings in which the agents of all roles differ in the same way."""
+        agents = {role: replace(agent, **changes) for role, agent in self.agents.items()}
+        return replace(self, agents=agents)
 
     def with_workers(self, count: int) -> "RunSettings":
         """Returns settings that let so many units run at the same time, in every mode."""

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from amelia.model.agents import SessionId
+from amelia.model.agents import SessionId, Spent, Usage
 from amelia.model.events import RunStarted, Step, Work
 from amelia.model.findings import Finding, FindingId, Ruling
 from amelia.model.git import CommitId
 from amelia.model.outcome import Cause, Outcome, Reason
 from amelia.model.plan import UnitId
+from amelia.model.policy import Budget
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +25,8 @@ class Track:
     `attempt` counts the developer's turns for ever; `spent` counts them against the limit, which a person
     can reset. `refusals` counts landings that did not fit, `rests` limits that were waited out in a row.
     `seen` are the fingerprints of rounds that failed, `ruled` the findings that were ruled out, `findings`
-    those that are open, and `reviewed` is the snapshot the last review saw.
+    those that are open, and `reviewed` is the snapshot the last review saw. `session_used` is what the
+    developer's session used in all its turns.
     """
 
     lane: int
@@ -38,6 +40,7 @@ class Track:
     findings: tuple[Finding, ...] = ()
     reviewed: CommitId | None = None
     by_person: bool = False
+    session_used: Usage | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,8 +202,8 @@ class RunState:
     `chains` tells how much work stands behind a unit, itself included.
     `open` holds the units that are under way, failing or parked, `queue` the accepted ones in the order in
     which they were accepted, `red` the tests that a landed unit wrote for an implementation to come,
-    `rulings` the findings that were rejected or deferred, for the report. `is_halted` says that a unit was
-    parked since a person last did something about one.
+    `rulings` the findings that were rejected or deferred, for the report; `spent` what every unit used.
+    `is_halted` says that a unit was parked since a person last did something about one.
     """
 
     facts: RunStarted
@@ -210,6 +213,9 @@ class RunState:
     open: tuple[UnitId, ...] = ()
     tip: CommitId
     queue: tuple[UnitId, ...] = ()
+    budget: Budget
+    spent: Mapping[UnitId, Spent]
+    spent_in_all: Spent
     red: Mapping[UnitId, tuple[str, ...]]
     rulings: tuple[tuple[UnitId, Finding, Ruling], ...] = ()
     wish: Wish | None = None

@@ -17,8 +17,7 @@ import msgspec
 from amelia.model.errors import JournalError
 from amelia.model.events import Event
 
-VERSION = 1
-_UPCASTS: Mapping[tuple[str, int], Callable[[dict[str, Any]], dict[str, Any]]] = {}
+VERSION = 2
 _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 
 
@@ -27,6 +26,18 @@ def type_name(kind: type) -> str:
     return _CAPITAL.sub("_", kind.__name__).lower()
 
 
+def _agents_of_drivers(run_started: dict[str, Any]) -> dict[str, Any]:
+    """Version 1 named a driver for every role, and one script for all of them."""
+    script = run_started.pop("script", None)
+    agents = {
+        role: {"driver": driver, "script": script} for role, driver in run_started.pop("drivers").items()
+    }
+    return {**run_started, "agents": agents}
+
+
+_UPCASTS: Mapping[tuple[str, int], Callable[[dict[str, Any]], dict[str, Any]]] = {
+    ("run_started", 1): _agents_of_drivers,
+}
 _TYPES: Mapping[str, type] = {type_name(kind): kind for kind in get_args(Event)}
 
 

@@ -37,8 +37,10 @@ _LONGEST_DETAIL = 4000
 class Steps(Protocol):
     """What can carry out the commands of the machine."""
 
-    async def perform(self, command: cmd.StepCommand | cmd.VerifyBranch) -> Sequence[ev.Event]:
-        """Carries a command out and returns what happened."""
+    async def perform(
+        self, command: cmd.StepCommand | cmd.VerifyBranch, tell: Callable[[ev.Event], None]
+    ) -> Sequence[ev.Event]:
+        """Carries a command out and returns what happened; what has to be known at once is told before."""
         ...
 
 
@@ -157,7 +159,7 @@ class Coordinator:
 
     async def _carry_out(self, command: cmd.StepCommand | cmd.VerifyBranch) -> None:
         try:
-            happened = await self._steps.perform(command)
+            happened = await self._steps.perform(command, lambda event: self._answers.send_nowait([event]))
         except Exception as problem:  # noqa: BLE001 - whatever breaks in a step is a fact about the step
             happened = (_broken(command, problem),)
         self._answers.send_nowait(happened)

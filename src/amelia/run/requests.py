@@ -4,6 +4,7 @@ from typing import assert_never
 
 from amelia.model.events import (
     AbortRequested,
+    BudgetChanged,
     CancelRequested,
     PauseRequested,
     UnitFixed,
@@ -25,7 +26,7 @@ def refusal(run: RunState, wanted: Wanted) -> str | None:
     if run.outcome is not None and run.outcome.is_final:
         return f"run {run.facts.run} is {run.outcome}; nothing can change that"
     match wanted:
-        case PauseRequested() | CancelRequested():
+        case PauseRequested() | CancelRequested() | BudgetChanged():
             return None
         case AbortRequested(unit):
             return _unknown(run, unit) if unit is not None and unit not in run.units else None

@@ -4,101 +4,129 @@ Both see a clean checkout of the snapshot. Whatever they do to it is thrown away
 that is not valid is no approval.
 """
 
-import uuid
+from typing import TypeVar
 
 from anyio import to_thread
 
 from amelia.context.prompts import evaluator_prompt, reviewer_prompt
-from amelia.judge.answers import Invalid, read_review, read_rulings
+from amelia.judge.answers import (
+    EVALUATION_SCHEMA,
+    REVIEW_SCHEMA,
+    Invalid,
+    check_rulings,
+    read_review,
+    read_rulings,
+)
 from amelia.model import events as ev
-from amelia.model.agents import Ending, Role, SessionId, TurnEnded
-from amelia.model.commands import EvaluateFindings, Place, ReviewWork
+from amelia.model.agents import Ending, Role, Spent
+from amelia.model.commands import EvaluateFindings, ReviewWork
 from amelia.model.git import CommitId
+from amelia.run.asking import Answer, Question, Tell, ask
 from amelia.run.checks import account
+from amelia.run.turns import refused_login
 from amelia.run.waiting import wait_until
 from amelia.run.workshop import Workshop
 from amelia.system.git_places import Purpose
 from amelia.workspace.diff import patch
 from amelia.workspace.lanes import prepare
 
+A = TypeVar("A")
 _LONGEST_DIFF = 200_000
 _LONGEST = 4000
 
 
-async def review_work(shop: Workshop, command: ReviewWork) -> tuple[ev.Event, ...]:
+async def review_work(shop: Workshop, command: ReviewWork, tell: Tell) -> tuple[ev.Event, ...]:
     """Lets the reviewer read an attempt."""
     at = command.at
-    since = None
-    if command.reviewed is not None and command.reviewed != command.work.commit:
-        since = await _diff(shop, command.reviewed, command.work.commit)
-    prompt = reviewer_prompt(
-        shop.assignment(at.unit),
-        checks="\n".join([await account(shop, at, command.work.tree), *command.notes]),
-        diff=await _diff(shop, at.base, command.work.commit),
-        since=since,
-        open_findings=command.open_findings,
+    question = Question(
+        role=Role.REVIEWER,
+        at=at,
+        lane=shop.lane(at, Purpose.WORK),
+        prompt="",
+        in_full=await _review_prompt(shop, command),
+        schema=REVIEW_SCHEMA,
+        read=read_review,
+        allowance=command.allowance,
     )
-    ended = await _ask(shop, command, role=Role.REVIEWER, prompt=prompt)
-    if ended.ending is Ending.LIMITED:
-        return (_delayed(shop, at, ended),)
-    answer = read_review(ended.report) if ended.ending is Ending.OK else Invalid(_account(ended))
-    if isinstance(answer, Invalid):
-        return (ev.ReviewFailed(unit=at.unit, attempt=at.attempt, detail=answer.detail[:_LONGEST]),)
-    approved, findings = answer
+    answer = await _ask(shop, command, question, tell=tell)
+    if (unanswered := _unanswered(shop, command, answer)) is not None:
+        return (*answer.events, unanswered)
+    if isinstance(answer.found, Invalid):
+        detail = answer.found.detail[:_LONGEST]
+        return (*answer.events, ev.ReviewFailed(unit=at.unit, attempt=at.attempt, detail=detail))
+    approved, findings = answer.found
     return (
-        ev.AttemptReviewed(
-            unit=at.unit,
-            attempt=at.attempt,
-            approved=approved,
-            findings=findings,
-            tokens=_tokens(ended),
-            cost=ended.usage.cost if ended.usage else None,
-        ),
+        *answer.events,
+        ev.AttemptReviewed(unit=at.unit, attempt=at.attempt, approved=approved, findings=findings),
     )
 
 
-async def evaluate_findings(shop: Workshop, command: EvaluateFindings) -> tuple[ev.Event, ...]:
+async def evaluate_findings(shop: Workshop, command: EvaluateFindings, tell: Tell) -> tuple[ev.Event, ...]:
     """Has the findings of a rejection ruled; without a valid answer all are to be implemented."""
     at = command.at
-    diff = await _diff(shop, at.base, command.work.commit)
-    prompt = evaluator_prompt(shop.assignment(at.unit), diff=diff, findings=command.findings)
-    ended = await _ask(shop, command, role=Role.EVALUATOR, prompt=prompt)
-    if ended.ending is Ending.LIMITED:
-        return (_delayed(shop, at, ended),)
-    report = ended.report if ended.ending is Ending.OK else None
-    return (
-        ev.FindingsEvaluated(
-            unit=at.unit,
-            attempt=at.attempt,
-            rulings=read_rulings(report, command.findings),
-            tokens=_tokens(ended),
-            cost=ended.usage.cost if ended.usage else None,
+    question = Question(
+        role=Role.EVALUATOR,
+        at=at,
+        lane=shop.lane(at, Purpose.WORK),
+        prompt="",
+        in_full=evaluator_prompt(
+            shop.assignment(at.unit),
+            diff=await _diff(shop, at.base, command.work.commit),
+            findings=command.findings,
         ),
+        schema=EVALUATION_SCHEMA,
+        read=lambda report: check_rulings(report, command.findings),
+        allowance=command.allowance,
+    )
+    answer = await _ask(shop, command, question, tell=tell)
+    if (unanswered := _unanswered(shop, command, answer)) is not None:
+        return (*answer.events, unanswered)
+    rulings = answer.found
+    if isinstance(rulings, Invalid):
+        report = answer.ended.report if answer.ended.ending is Ending.OK else None
+        rulings = read_rulings(report, command.findings)
+    return (*answer.events, ev.FindingsEvaluated(unit=at.unit, attempt=at.attempt, rulings=rulings))
+
+
+async def _review_prompt(shop: Workshop, command: ReviewWork) -> str:
+    at, commit = command.at, command.work.commit
+    since = None
+    if command.reviewed is not None and command.reviewed != commit:
+        since = await _diff(shop, command.reviewed, commit)
+    return reviewer_prompt(
+        shop.assignment(at.unit),
+        checks="\n".join([await account(shop, at, command.work.tree), *command.notes]),
+        diff=await _diff(shop, at.base, commit),
+        since=since,
+        open_findings=command.open_findings,
     )
 
 
 async def _ask(
-    shop: Workshop, command: ReviewWork | EvaluateFindings, *, role: Role, prompt: str
-) -> TurnEnded:
+    shop: Workshop, command: ReviewWork | EvaluateFindings, question: Question[A], *, tell: Tell
+) -> Answer[A]:
     # Where the developer works, which is filled anew before every turn: what proves must not be theirs.
-    lane = shop.lane(command.at, Purpose.WORK)
+    lane = question.lane
     await to_thread.run_sync(lambda: prepare(lane, tree=command.work.tree, base=command.at.base))
-    session = SessionId(str(uuid.uuid4()))
-    return await shop.take_turn(role, command.at, prompt=prompt, lane=lane, session=session)
+    return await ask(shop, question, tell)
+
+
+def _unanswered(
+    shop: Workshop, command: ReviewWork | EvaluateFindings, answer: Answer[A]
+) -> ev.AnswerDelayed | ev.StepBroke | None:
+    """Returns why there is no answer yet, if that is nothing the agent could be blamed for."""
+    at, ended = command.at, answer.ended
+    match ended.ending:
+        case Ending.LIMITED:
+            return ev.AnswerDelayed(at.unit, at.attempt, wait_until(ended.until, shop.now()))
+        case Ending.OUT_OF_BUDGET if command.allowance.is_used_up_by(Spent().plus(ended.usage)):
+            return ev.AnswerDelayed(at.unit, at.attempt, shop.now().isoformat())
+        case Ending.AUTH:
+            return refused_login(at, command.step, ended)
+        case _:
+            return None
 
 
 async def _diff(shop: Workshop, before: CommitId, after: CommitId) -> str:
     found = await to_thread.run_sync(lambda: patch(shop.store, before, after, limit=_LONGEST_DIFF))
     return f"{found.text}\n[the rest is cut; read the files]" if found.is_truncated else found.text
-
-
-def _delayed(shop: Workshop, at: Place, ended: TurnEnded) -> ev.AnswerDelayed:
-    return ev.AnswerDelayed(at.unit, at.attempt, wait_until(ended.until, shop.now()))
-
-
-def _account(ended: TurnEnded) -> str:
-    return f"the turn ended as {ended.ending}: {ended.detail or ended.text}"
-
-
-def _tokens(ended: TurnEnded) -> int | None:
-    return ended.usage.tokens if ended.usage else None

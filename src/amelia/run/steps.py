@@ -7,6 +7,7 @@ import anyio
 
 from amelia.model import commands as cmd
 from amelia.model import events as ev
+from amelia.run.asking import Tell
 from amelia.run.checks import verify_branch, verify_work
 from amelia.run.landing import land_work
 from amelia.run.reviews import evaluate_findings, review_work
@@ -21,17 +22,17 @@ class WorkshopSteps:
     def __init__(self, shop: Workshop) -> None:
         self._shop = shop
 
-    async def perform(self, command: cmd.StepCommand | cmd.VerifyBranch) -> tuple[ev.Event, ...]:
+    async def perform(self, command: cmd.StepCommand | cmd.VerifyBranch, tell: Tell) -> tuple[ev.Event, ...]:
         """Carries a command out and returns what happened."""
         match command:
             case cmd.StartTurn():
-                return await start_turn(self._shop, command)
+                return await start_turn(self._shop, command, tell)
             case cmd.VerifyWork():
                 return await verify_work(self._shop, command)
             case cmd.ReviewWork():
-                return await review_work(self._shop, command)
+                return await review_work(self._shop, command, tell)
             case cmd.EvaluateFindings():
-                return await evaluate_findings(self._shop, command)
+                return await evaluate_findings(self._shop, command, tell)
             case cmd.LandWork():
                 return await land_work(self._shop, command)
             case cmd.VerifyBranch():
@@ -44,4 +45,4 @@ class WorkshopSteps:
     async def _rest(self, command: cmd.Rest) -> tuple[ev.Event, ...]:
         left = datetime.fromisoformat(command.until) - self._shop.now()
         await anyio.sleep(max(least_rest(command.rests), left.total_seconds()))
-        return (ev.RestEnded(command.at.unit),)
+        return (ev.UnitRested(command.at.unit),)

@@ -4,102 +4,100 @@ The snapshot is taken after every turn, however it ended, and is kept under the 
 else happens to the worktree.
 """
 
-import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal
 
-import msgspec
 from anyio import to_thread
 
-from amelia.context.prompts import continuation_prompt, developer_prompt
+from amelia.context.prompts import continuation_prompt, developer_prompt, resumption_prompt
+from amelia.judge.answers import REPORT_SCHEMA, Invalid, Report, read_report
 from amelia.model import events as ev
-from amelia.model.agents import Ending, Role, SessionId, TurnEnded
-from amelia.model.commands import StartTurn
-from amelia.model.errors import ConfigError
+from amelia.model.agents import Allowance, Ending, Role, Spent, TurnEnded
+from amelia.model.commands import Place, StartTurn
 from amelia.model.git import Snapshot
+from amelia.model.outcome import Reason
 from amelia.model.plan import Mode
+from amelia.run.asking import Answer, Question, Tell, ask
 from amelia.run.waiting import wait_until
 from amelia.run.workshop import Workshop
-from amelia.system.git_places import Purpose
+from amelia.system.git_places import Lane, Purpose
 from amelia.workspace.diff import changes
 from amelia.workspace.unkept import Unkept
 
 _LONGEST = 20_000
 
 
-@dataclass(frozen=True, slots=True)
-class _Report:
-    """What a developer says of its own work; proof it is not."""
-
-    status: Literal["completed", "partial", "failed"]
-    summary: str = ""
-    subtasks_completed: tuple[str, ...] = ()
-    subtasks_failed: tuple[str, ...] = ()
-    error_context: str | None = None
-
-
-async def start_turn(shop: Workshop, command: StartTurn) -> tuple[ev.Event, ...]:
+async def start_turn(shop: Workshop, command: StartTurn, tell: Tell) -> tuple[ev.Event, ...]:
     """Carries out a developer's turn."""
-    lane = shop.lane(command.at, Purpose.WORK)
-    unkept = Unkept(command.at.base, shop.ref(command.at))
+    at = command.at
+    lane = shop.lane(at, Purpose.WORK)
+    unkept = Unkept(at.base, shop.ref(at))
     await to_thread.run_sync(lambda: shop.open_lane(lane, start=command.start, unkept=unkept))
-    ended = await shop.take_turn(
-        Role.DEVELOPER,
-        command.at,
-        prompt=_prompt(shop, command),
-        lane=lane,
-        session=command.session or SessionId(str(uuid.uuid4())),
-        resume=command.session is not None,
-    )
+    answer = await ask(shop, _question(shop, command, lane), tell)
+    ended = answer.ended
+    kept = await to_thread.run_sync(lambda: shop.keep(at, lane, shop.ref(at)))
     if ended.ending is Ending.AUTH:
-        raise ConfigError(
-            f"the agent is not let in: {ended.detail or ended.text}",
-            hint="mend its login or key, then run `amelia resume`",
-        )
-    kept = await to_thread.run_sync(lambda: shop.keep(command.at, lane, shop.ref(command.at)))
-    report = _read_report(ended)
-    ending, summary = _verdict(ended, report)
+        return (*answer.events, refused_login(at, ev.Step.DRIVE, ended))
+    ending, summary = _verdict(answer, command.allowance)
     if ending is Ending.NO_REPORT and await to_thread.run_sync(lambda: _is_untouched(shop, command, kept)):
         ending = Ending.OK  # nothing said and nothing done: verification says so
     return (
-        *_subtasks(shop, command, ending=ending, report=report),
+        *answer.events,
+        *_subtasks(shop, command, ending=ending, report=answer.found),
         ev.AttemptEnded(
-            unit=command.at.unit,
-            attempt=command.at.attempt,
+            unit=at.unit,
+            attempt=at.attempt,
             ending=ending,
             work=ev.Work(kept.commit, kept.tree),
             summary=summary[:_LONGEST],
             refused=_refused(kept),
             session=ended.session,
-            until=wait_until(ended.until, shop.now()) if ended.ending is Ending.LIMITED else None,
-            tokens=ended.usage.tokens if ended.usage else None,
-            cost=ended.usage.cost if ended.usage else None,
+            until=wait_until(ended.until, shop.now()) if ending is Ending.LIMITED else None,
         ),
     )
 
 
-def _prompt(shop: Workshop, command: StartTurn) -> str:
-    if command.session is not None:
-        return continuation_prompt(command.feedback)
+def refused_login(at: Place, step: ev.Step, ended: TurnEnded) -> ev.StepBroke:
+    """Returns what happened when an agent was not let in: a person has to mend that, and nobody else can."""
+    detail = f"{ended.detail or ended.text}\nmend the agent's login or key, then run `amelia resume`"
+    return ev.StepBroke(at.unit, step, detail[:_LONGEST], Reason.AUTH)
+
+
+def _question(shop: Workshop, command: StartTurn, lane: Lane) -> Question[Report]:
     assignment = shop.assignment(command.at.unit)
-    return developer_prompt(assignment, attempt=command.at.attempt, feedback=command.feedback)
+    return Question(
+        role=Role.DEVELOPER,
+        at=command.at,
+        lane=lane,
+        prompt=resumption_prompt() if command.is_again else continuation_prompt(command.feedback),
+        in_full=developer_prompt(
+            assignment,
+            attempt=command.at.attempt,
+            feedback=command.feedback,
+            is_again=command.is_again and command.start != command.at.base,
+        ),
+        schema=REPORT_SCHEMA,
+        read=read_report,
+        session=command.session,
+        before=command.before,
+        allowance=command.allowance,
+    )
 
 
-def _read_report(ended: TurnEnded) -> _Report | None:
-    try:
-        return msgspec.convert(ended.report, _Report) if ended.ending is Ending.OK else None
-    except msgspec.ValidationError:
-        return None
-
-
-def _verdict(ended: TurnEnded, report: _Report | None) -> tuple[Ending, str]:
+def _verdict(answer: Answer[Report], allowance: Allowance) -> tuple[Ending, str]:
     """Returns how the turn counts, and what the next one is told if it was not good enough."""
-    if ended.ending is not Ending.OK:
-        parts = (f"The agent's turn ended badly: {ended.ending}.", ended.detail, ended.text)
-        return ended.ending, "\n".join(part for part in parts if part)
-    if report is None:
-        return Ending.NO_REPORT, "The report is missing, or not the JSON that was asked for."
+    ended, report = answer.ended, answer.found
+    if isinstance(report, Report):
+        return _reported(report)
+    if ended.ending is Ending.OK:
+        return Ending.NO_REPORT, report.detail
+    ending = ended.ending
+    if ending is Ending.OUT_OF_BUDGET and not allowance.is_used_up_by(Spent().plus(ended.usage)):
+        ending = Ending.FAILED  # a bound of the agent's own; another turn would find the same
+    parts = (f"The agent's turn ended badly: {ending}.", ended.detail, ended.text)
+    return ending, "\n".join(part for part in parts if part)
+
+
+def _reported(report: Report) -> tuple[Ending, str]:
     if report.status == "completed":
         return Ending.OK, report.summary
     left = ", ".join(report.subtasks_failed)
@@ -125,14 +123,14 @@ def _refused(kept: Snapshot) -> str | None:
 
 
 def _subtasks(
-    shop: Workshop, command: StartTurn, *, ending: Ending, report: _Report | None
+    shop: Workshop, command: StartTurn, *, ending: Ending, report: Report | Invalid
 ) -> Iterator[ev.SubtaskCompleted | ev.SubtaskFailed]:
-    """Yields what became of the tasks of a phase, as reported; a limit leaves that open."""
-    if shop.facts.mode is not Mode.PHASED or ending is Ending.LIMITED:
+    """Yields what became of the tasks of a phase, as reported; a turn that was cut off leaves that open."""
+    if shop.facts.mode is not Mode.PHASED or ending in {Ending.LIMITED, Ending.OUT_OF_BUDGET}:
         return
     at = command.at
     for task in shop.units[at.unit].tasks:
-        is_done = report is not None and (
+        is_done = isinstance(report, Report) and (
             task in report.subtasks_completed or (ending is Ending.OK and task not in report.subtasks_failed)
         )
         kind = ev.SubtaskCompleted if is_done else ev.SubtaskFailed

@@ -8,11 +8,11 @@ from functools import cached_property
 from amelia.context.prompts import Assignment
 from amelia.judge.verify import Verifier
 from amelia.land.message import trailers, unit_message
-from amelia.model.agents import Agents, Clocks, Role, SessionId, TurnEnded, TurnSpec
+from amelia.model.agents import Agents, Clocks
 from amelia.model.commands import Place
 from amelia.model.errors import GitError
 from amelia.model.events import RunStarted
-from amelia.model.git import CommitId, NotTaken, Snapshot, Stamp, TreeId, attempt_ref, ref_component
+from amelia.model.git import CommitId, NotTaken, Snapshot, Stamp, TreeId, attempt_ref
 from amelia.model.plan import Unit, UnitId, unit_heading
 from amelia.record.runs import RunDirectory
 from amelia.system.git_commands import tree_of
@@ -115,25 +115,3 @@ class Workshop:
         found = self.units[unit]
         heading = unit_heading(found, self.facts.mode)
         return Assignment(heading=heading, goal=self.facts.goal, tasks=found.pieces)
-
-    async def take_turn(
-        self, role: Role, at: Place, *, prompt: str, lane: Lane, session: SessionId, resume: bool = False
-    ) -> TurnEnded:
-        """Lets an agent take one turn in a lane."""
-        transcript = self.directory.transcript(ref_component(at.unit), at.attempt, role)
-        transcript.parent.mkdir(parents=True, exist_ok=True)
-        spec = TurnSpec(
-            role=role,
-            unit=at.unit,
-            attempt=at.attempt,
-            prompt=prompt,
-            cwd=str(lane.directory),
-            session=session,
-            resume=resume,
-            clocks=self.clocks,
-            transcript=str(transcript),
-            lock=str(self.directory.lock(at.lane)),
-            state=str(self.directory.agents),
-            run=self.facts.run,
-        )
-        return await self.agents.take_turn(spec)

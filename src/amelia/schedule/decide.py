@@ -27,8 +27,10 @@ from amelia.model.state import (
     RunState,
     Skipped,
     Verifying,
+    Waiting,
     Wish,
 )
+from amelia.schedule.budget import is_held, is_run_out, left_for
 from amelia.schedule.pick import startable
 from amelia.schedule.red import expected, owed_and_waived
 from amelia.schedule.retry import after_failure
@@ -112,12 +114,14 @@ def _next_steps(run: RunState) -> Iterator[cmd.Command]:
         state = run.units[unit]
         if not isinstance(state, Active) or state.is_busy:
             continue
-        if isinstance(state, Landing) and unit != run.queue[0]:
+        if (isinstance(state, Landing) and unit != run.queue[0]) or is_held(run, unit):
             continue
         yield _step(run, _unit(run, unit), state)
 
 
 def _starts(run: RunState) -> Iterator[cmd.Command]:
+    if is_run_out(run):
+        return iter(())
     return (cmd.Record(ev.UnitStarted(unit.id, lane, run.tip)) for unit, lane in startable(run))
 
 
@@ -126,16 +130,30 @@ def _step(run: RunState, unit: Unit, state: Active) -> cmd.Command:
     at = cmd.Place(unit.id, lane=track.lane, attempt=track.attempt, base=track.base)
     match state:
         case Driving(start=start, session=session, feedback=feedback, is_again=is_again):
-            return cmd.StartTurn(at, start=start, session=session, feedback=feedback, is_again=is_again)
+            return cmd.StartTurn(
+                at,
+                start=start,
+                session=session,
+                feedback=feedback,
+                is_again=is_again,
+                before=track.session_used if session is not None else None,
+                allowance=left_for(run, unit.id),
+            )
         case Verifying(work=work):
             fit = expected(run, unit, base=track.base)
             return cmd.VerifyWork(at, work=work, expected=fit, by_person=track.by_person)
         case Reviewing(work=work, notes=notes):
             return cmd.ReviewWork(
-                at, work=work, notes=notes, reviewed=track.reviewed, open_findings=track.findings
+                at,
+                work=work,
+                notes=notes,
+                reviewed=track.reviewed,
+                open_findings=track.findings,
+                allowance=left_for(run, unit.id),
             )
         case Evaluating(work=work):
-            return cmd.EvaluateFindings(at, work=work, findings=track.findings)
+            left = left_for(run, unit.id)
+            return cmd.EvaluateFindings(at, work=work, findings=track.findings, allowance=left)
         case Landing(work=work):
             fit = expected(run, unit, base=run.tip)
             return cmd.LandWork(at, work=work, tip=run.tip, expected=fit, by_person=track.by_person)
@@ -151,6 +169,8 @@ def _closing(run: RunState) -> cmd.Command:
         return cmd.Record(ev.RunPaused())
     if parked := _parked(run):
         return cmd.Record(ev.RunFinished(_stopped(run, parked[0].reason)))
+    if any(is_held(run, unit) for unit in run.open) or (is_run_out(run) and _has_waiting(run)):
+        return cmd.Record(ev.RunFinished(Outcome(Result.HALTED, Reason.BUDGET)))
     if not all(isinstance(state, Landed | Skipped) for state in run.units.values()):
         return cmd.Record(ev.RunFinished(Outcome(Result.NEEDS_HUMAN, Reason.BLOCKED)))
     if run.branch is Branch.UNVERIFIED:
@@ -167,6 +187,10 @@ def _stopped(run: RunState, reason: Reason) -> Outcome:
 
 def _parked(run: RunState) -> list[Parked]:
     return [state for unit in run.open if isinstance(state := run.units[unit], Parked)]
+
+
+def _has_waiting(run: RunState) -> bool:
+    return any(isinstance(state, Waiting) for state in run.units.values())
 
 
 def _unit(run: RunState, wanted: UnitId) -> Unit:

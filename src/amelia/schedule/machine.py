@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import reduce
 
 from amelia.model import events as ev
+from amelia.model.agents import Spent
 from amelia.model.errors import InternalError
 from amelia.model.findings import Disposition, Finding, Ruling
 from amelia.model.outcome import Outcome
@@ -39,6 +40,9 @@ def begin(facts: ev.RunStarted) -> RunState:
         chains=chains(facts.units),
         units=units,
         tip=facts.base,
+        budget=facts.budget,
+        spent={},
+        spent_in_all=Spent(),
         red={},
     )
 
@@ -59,6 +63,11 @@ def evolve(run: RunState, event: ev.Event) -> RunState:  # noqa: C901, PLR0911, 
             raise InternalError("a run starts once")
         case ev.RunResumed():
             return _resumed(run)
+        case ev.BudgetChanged(budget):
+            return replace(run, budget=budget, outcome=_final(run))
+        case ev.UsageReported(unit=unit, usage=usage):
+            spent = {**run.spent, unit: run.spent.get(unit, Spent()).plus(usage)}
+            return replace(_with_unit(run, event), spent=spent, spent_in_all=run.spent_in_all.plus(usage))
         case ev.PauseRequested():
             return replace(run, wish=run.wish or Wish.PAUSE)
         case ev.CancelRequested():

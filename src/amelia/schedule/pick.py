@@ -7,7 +7,7 @@ it declares files and shares none with them; what may touch anything runs alone.
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from amelia.model.plan import Priority, Unit, UnitId
-from amelia.model.state import Active, Failing, Landed, RunState, Skipped, Waiting
+from amelia.model.state import Active, Failing, Landed, Resting, RunState, Skipped, UnitState, Waiting
 
 _URGENCY = {priority: number for number, priority in enumerate(Priority)}
 _FOR_BEING_A_UNIT = 1.0  # its session, checks and review, however small it is
@@ -17,7 +17,9 @@ _MEDIUM = _URGENCY[Priority.MEDIUM]
 def startable(run: RunState) -> Iterator[tuple[Unit, int]]:
     """Yields the units to start now, each with its lane, as many as there is room for."""
     held = {
-        unit: state.track.lane for unit in run.open if isinstance(state := run.units[unit], Active | Failing)
+        unit: state.track.lane
+        for unit in run.open
+        if isinstance(state := run.units[unit], Active | Failing) and not isinstance(state, Resting)
     }
     free = [lane for lane in range(1, run.facts.policy.parallel_workers + 1) if lane not in held.values()]
     if not free:
@@ -26,9 +28,17 @@ def startable(run: RunState) -> Iterator[tuple[Unit, int]]:
     for unit in _by_urgency(run):
         if may_run_beside(run, unit.id, active):
             active.append(unit.id)
-            yield unit, free.pop(0)
+            lane = _lane(run.units[unit.id], free)
+            free.remove(lane)
+            yield unit, lane
             if not free:
                 return
+
+
+def _lane(state: UnitState, free: Sequence[int]) -> int:
+    """Returns the lane for a unit: where it was, if that is free, since its session is known there."""
+    then = state.then if isinstance(state, Waiting) else None
+    return then.track.lane if then is not None and then.track.lane in free else free[0]
 
 
 def may_run_beside(run: RunState, unit: UnitId, others: Collection[UnitId]) -> bool:

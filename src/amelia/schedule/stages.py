@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from amelia.model import events as ev
-from amelia.model.agents import Ending, SessionId
+from amelia.model.agents import Ending, SessionId, total
 from amelia.model.errors import InternalError
 from amelia.model.evidence import ProblemCode
 from amelia.model.findings import Disposition, Finding, Weight
@@ -37,6 +37,8 @@ from amelia.model.state import (
 
 # A session that ended in any other way is not continued.
 _CONTINUABLE = frozenset({Ending.OK, Ending.FAILED})
+# The turn goes on where it was cut off, under the same attempt.
+_CUT_OFF = frozenset({Ending.LIMITED, Ending.OUT_OF_BUDGET})
 _OfAttempt: TypeAlias = (
     ev.StepStarted
     | ev.AttemptEnded
@@ -51,12 +53,14 @@ _OfAttempt: TypeAlias = (
 _RULED_OUT = frozenset({Disposition.REJECT, Disposition.DEFER})
 
 
-def unit_after(state: UnitState, event: ev.UnitEvent) -> UnitState:  # noqa: PLR0911 - a line per event
+def unit_after(state: UnitState, event: ev.UnitEvent) -> UnitState:  # noqa: C901, PLR0911 - a line per event
     """Returns where a unit stands after an event about it."""
     _assert_same_attempt(state, event)
     match event, state:
         case ev.SubtaskStarted() | ev.SubtaskCompleted() | ev.SubtaskFailed(), _:
             return state
+        case ((ev.SessionOpened() | ev.SessionReplaced() | ev.UsageReported()), _):
+            return _accounted(state, event)
         case ev.StepStarted(
             step=step
         ), Driving() | Verifying() | Reviewing() | Evaluating() | Landing() | Resting():
@@ -70,6 +74,8 @@ def unit_after(state: UnitState, event: ev.UnitEvent) -> UnitState:  # noqa: PLR
             return _after_answer(state, event)
         case ev.RestEnded(), Resting(is_busy=True):
             return state.then
+        case ev.UnitRested(), Resting(is_busy=True):
+            return Waiting(state.track.attempt, ruled=state.track.ruled, then=state.then)
         case ev.LandingRefused(), Landing(is_busy=True):
             return _after_refusal(state, event)
         case ev.UnitLanded(_, attempt, commit), Landing(is_busy=True):
@@ -184,10 +190,29 @@ def _unparked(state: Parked, note: str = "") -> Waiting:
     return Waiting(state.track.attempt, feedback=told, ruled=state.track.ruled, then=state.stage)
 
 
+def _accounted(
+    state: UnitState, event: ev.SessionOpened | ev.SessionReplaced | ev.UsageReported
+) -> UnitState:
+    """Counts what the developer's session uses; a session that is not gone on with begins at nothing."""
+    if not isinstance(state, Driving):
+        return state
+    match event:
+        case ev.UsageReported(usage=usage):
+            used = total(state.track.session_used, usage)
+        case ev.SessionOpened() if state.session is not None:
+            return state
+        case _:
+            used = None
+    return replace(state, track=replace(state.track, session_used=used))
+
+
 def _after_turn(state: Driving, event: ev.AttemptEnded) -> UnitState:
     session = event.session if event.ending in _CONTINUABLE else None
-    if event.ending is Ending.LIMITED:
-        return _resting(replace(state, is_again=True, session=None), event.until or "")
+    if event.ending in _CUT_OFF:
+        again = replace(state, start=event.work.commit, session=event.session, is_again=True)
+        if event.ending is Ending.LIMITED:
+            return _resting(again, event.until or "")
+        return replace(again, is_busy=False)
     track = replace(state.track, rests=0)
     if event.ending is not Ending.OK:
         return _failing(track, event.work, session, cause=Cause.AGENT_FAILED, feedback=event.summary)

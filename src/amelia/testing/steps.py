@@ -19,7 +19,7 @@ class ScriptedSteps:
     def __init__(self, script: Mapping[str, Performance] | None = None) -> None:
         self._script = script or {}
 
-    async def perform(self, command: AnyStep) -> Sequence[ev.Event]:
+    async def perform(self, command: AnyStep, tell: Callable[[ev.Event], None]) -> Sequence[ev.Event]:  # noqa: ARG002 - none of its steps has more to tell
         """Carries a command out and returns what happened."""
         scripted = self._script.get(step_name(command))
         return good_end(command) if scripted is None else await scripted(command)
@@ -49,6 +49,6 @@ def good_end(command: AnyStep) -> tuple[ev.Event, ...]:
         case cmd.LandWork(work=work):
             return (ev.UnitLanded(unit, attempt, work.commit),)
         case cmd.Rest():
-            return (ev.RestEnded(unit),)
+            return (ev.UnitRested(unit),)
         case _:
             assert_never(command)

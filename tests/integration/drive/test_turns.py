@@ -93,18 +93,14 @@ class Desk:
     ) -> TurnEnded:
         bounds = Clocks(**{name: timedelta(seconds=seconds) for name, seconds in (clocks or {}).items()})
         driver = ShellDriver(script, self.trace, environment or {})
-        sessions = Sessions({Role.DEVELOPER: driver}, on_event=self.note)
-        return await sessions.take_turn(replace(self.spec, clocks=bounds))
+        sessions = Sessions({Role.DEVELOPER: driver})
+        return await sessions.take_turn(replace(self.spec, clocks=bounds), self.heard.append)
 
     async def script(self, text: str) -> TurnEnded:
         path = self.trace.folder / "script.toml"
         path.write_text(text)
         driver = ScriptDriver(path, {"AMELIA_TRACE": self.trace.mark})
-        return await Sessions({Role.DEVELOPER: driver}, on_event=self.note).take_turn(self.spec)
-
-    def note(self, spec: TurnSpec, event: AgentEvent) -> None:
-        assert spec.unit == self.spec.unit
-        self.heard.append(event)
+        return await Sessions({Role.DEVELOPER: driver}).take_turn(self.spec, self.heard.append)
 
     def records(self) -> list[dict[str, Any]]:
         return [json.loads(line) for line in self.transcript.read_text().splitlines()]
@@ -262,12 +258,12 @@ async def test_cancelling_is_bounded_also_for_an_agent_that_does_not_listen(desk
 
 
 async def test_a_listener_that_fails_ends_the_processes(desk: Desk) -> None:
-    def fail(_: TurnSpec, __: AgentEvent) -> None:
+    def fail(_: AgentEvent) -> None:
         raise AmeliaError("the listener failed")
 
     driver = ShellDriver(f"echo '{LINE}'; setsid sleep 600 & sleep 600", desk.trace)
     with pytest.raises(AmeliaError, match="the listener failed"):
-        await Sessions({Role.DEVELOPER: driver}, on_event=fail).take_turn(desk.spec)
+        await Sessions({Role.DEVELOPER: driver}).take_turn(desk.spec, fail)
     assert not desk.trace.living()
 
 

@@ -6,14 +6,15 @@ from pathlib import Path
 import pytest
 
 from amelia.model import events as ev
-from amelia.model.agents import Ending, Role, TurnEnded
+from amelia.model.agents import Allowance, Ending, Role, TurnEnded, Usage
 from amelia.model.commands import EvaluateFindings, Expected, ReviewWork, StartTurn, VerifyBranch, VerifyWork
 from amelia.model.evidence import ProblemCode
 from amelia.model.findings import Disposition, Finding, finding_id
+from amelia.model.outcome import Reason
 from amelia.run.checks import verify_branch, verify_work
 from amelia.run.reviews import evaluate_findings, review_work
 from amelia.run.turns import start_turn
-from integration.run.workshops import Act, Bench, ended, ending, make_bench, reporting
+from integration.run.workshops import NOW, Act, Bench, ended, ending, make_bench, reporting
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
@@ -30,7 +31,7 @@ async def written(bench: Bench, act: Act) -> ev.Work:
     """Lets the developer work and returns what it left."""
     bench.let(act)
     command = StartTurn(bench.place(), start=bench.shop.facts.base, session=None, feedback="", is_again=False)
-    event = (await start_turn(bench.shop, command))[-1]
+    event = (await start_turn(bench.shop, command, bench.tell))[-1]
     assert isinstance(event, ev.AttemptEnded)
     return event.work
 
@@ -104,8 +105,7 @@ async def review(bench: Bench, work: ev.Work, act: Act, *, before: ev.Work | Non
         reviewed=before.commit if before else None,
         open_findings=(FOUND,) if before else (),
     )
-    [event] = await review_work(bench.shop, command)
-    return event
+    return (await review_work(bench.shop, command, bench.tell))[-1]
 
 
 async def test_a_reviewer_sees_the_change_and_the_checks_on_a_clean_checkout(bench: Bench) -> None:
@@ -114,7 +114,6 @@ async def test_a_reviewer_sees_the_change_and_the_checks_on_a_clean_checkout(ben
 
     def look(place: Path) -> TurnEnded:
         seen.extend(sorted(path.name for path in place.iterdir() if path.name != ".git"))
-        (place / "roof.txt").write_text("mine now")
         return ended(report={"approved": True})
 
     event = await review(bench, work, look)
@@ -124,6 +123,28 @@ async def test_a_reviewer_sees_the_change_and_the_checks_on_a_clean_checkout(ben
     assert spec.role is Role.REVIEWER
     assert "+tight" in spec.prompt
     assert "sh check.sh: exit code 0" in spec.prompt
+    assert (await verified(bench, work)).passed
+
+
+@pytest.mark.parametrize("how", ["changed", "deleted", "new", "committed"])
+async def test_a_reviewer_that_changes_files_has_not_reviewed(bench: Bench, how: str) -> None:
+    work = await written(bench, reporting(DONE, roof="tight"))
+
+    def meddle(place: Path) -> TurnEnded:
+        match how:
+            case "deleted":
+                (place / "roof.txt").unlink()
+            case "new":
+                (place / "extra.txt").write_text("x")
+            case _:
+                (place / "roof.txt").write_text("mine")
+        if how == "committed":
+            bench.repo.git("-C", str(place), "commit", "-qam", "mine")
+        return ended(report={"approved": True})
+
+    event = await review(bench, work, meddle)
+    assert isinstance(event, ev.ReviewFailed)
+    assert "is not to change files, but changed" in event.detail
     assert (await verified(bench, work)).passed
 
 
@@ -141,9 +162,29 @@ async def test_a_later_round_shows_the_reviewer_what_changed_since(bench: Bench)
 async def test_a_rejection_carries_its_findings_and_what_it_cost(bench: Bench) -> None:
     work = await written(bench, reporting(DONE, roof="leaky"))
     comment = {"text": "It leaks.", "file": "roof.txt", "line": 1}
-    event = await review(bench, work, reporting({"approved": False, "comments": [comment]}))
-    assert event == ev.AttemptReviewed(
-        unit=bench.place().unit, attempt=1, approved=False, findings=(FOUND,), tokens=120, cost=0.5
+    bench.let(reporting({"approved": False, "comments": [comment]}))
+    command = ReviewWork(bench.place(), work=work, reviewed=None, open_findings=())
+    used, event = await review_work(bench.shop, command, bench.tell)
+    assert isinstance(used, ev.UsageReported)
+    assert (used.role, used.usage) == (Role.REVIEWER, Usage(100, 20, 0.5))
+    assert event == ev.AttemptReviewed(unit=bench.place().unit, attempt=1, approved=False, findings=(FOUND,))
+
+
+async def test_a_reviewer_that_is_not_let_in_is_for_a_person_to_mend(bench: Bench) -> None:
+    work = await written(bench, reporting(DONE, roof="tight"))
+    event = await review(bench, work, ending(Ending.AUTH, detail="bad key"))
+    assert isinstance(event, ev.StepBroke)
+    assert (event.reason, event.step) == (Reason.AUTH, ev.Step.REVIEW)
+
+
+async def test_a_reviewer_without_budget_is_asked_again_when_there_is_one(bench: Bench) -> None:
+    work = await written(bench, reporting(DONE, roof="tight"))
+    bench.let(ending(Ending.OUT_OF_BUDGET, usage=Usage(1, 1, 2.0)))
+    command = ReviewWork(
+        bench.place(), work=work, reviewed=None, open_findings=(), allowance=Allowance(cost=2.0)
+    )
+    assert (await review_work(bench.shop, command, bench.tell))[-1] == ev.AnswerDelayed(
+        bench.place().unit, 1, NOW.isoformat()
     )
 
 
@@ -151,7 +192,7 @@ async def test_a_rejection_carries_its_findings_and_what_it_cost(bench: Bench) -
     ("act", "said"),
     [
         (reporting({"approved": "yes"}), "the review is not as asked for: Expected `bool`"),
-        (reporting(None), "the reviewer gave no report"),
+        (reporting(None), "the reviewer gave no report; asked once more: the turn ended as no_report"),
         (
             ending(Ending.CRASHED, report={"approved": True}, detail="exit 3"),
             "ended as crashed: exit 3",
@@ -174,7 +215,7 @@ async def test_a_reviewer_or_evaluator_at_its_limit_is_asked_again_later(bench: 
     assert await review(bench, work, ending(Ending.LIMITED, until=later)) == delayed
     bench.let(ending(Ending.LIMITED, until=later))
     command = EvaluateFindings(bench.place(), work=work, findings=(FOUND,))
-    assert list(await evaluate_findings(bench.shop, command)) == [delayed]
+    assert list(await evaluate_findings(bench.shop, command, bench.tell)) == [delayed]
 
 
 @pytest.mark.parametrize(
@@ -197,8 +238,8 @@ async def test_findings_are_ruled_and_without_a_valid_answer_implemented(
     work = await written(bench, reporting(DONE, roof="leaky"))
     bench.let(act)
     command = EvaluateFindings(bench.place(), work=work, findings=(FOUND,))
-    [event] = await evaluate_findings(bench.shop, command)
+    event = (await evaluate_findings(bench.shop, command, bench.tell))[-1]
     assert isinstance(event, ev.FindingsEvaluated)
     assert [(ruling.finding, ruling.disposition) for ruling in event.rulings] == [(FOUND.id, disposition)]
-    assert bench.actors.specs[-1].role is Role.EVALUATOR
-    assert "1. roof.txt:1: It leaks." in bench.actors.specs[-1].prompt
+    asked = [spec for spec in bench.actors.specs if spec.role is Role.EVALUATOR]
+    assert "1. roof.txt:1: It leaks." in asked[0].prompt

@@ -34,7 +34,7 @@ async def left_by(bench: Bench, act: Act) -> ev.Work:
     bench.let(act)
     base = bench.shop.facts.base
     command = cmd.StartTurn(bench.place(), start=base, session=None, feedback="", is_again=False)
-    [event] = await WorkshopSteps(bench.shop).perform(command)
+    *_, event = await WorkshopSteps(bench.shop).perform(command, bench.tell)
     assert isinstance(event, ev.AttemptEnded)
     assert event.ending is Ending.OK
     return event.work
@@ -44,36 +44,40 @@ async def test_a_unit_goes_all_the_way_to_the_branch(bench: Bench) -> None:
     steps, at, base = WorkshopSteps(bench.shop), bench.place(), bench.shop.facts.base
     work = await work_of(bench, roof="tight")
     expected = cmd.Expected()
-    [verified] = await steps.perform(cmd.VerifyWork(at, work=work, expected=expected))
+    [verified] = await steps.perform(cmd.VerifyWork(at, work=work, expected=expected), bench.tell)
     assert isinstance(verified, ev.AttemptVerified)
     assert verified.passed
     bench.let(reporting({"approved": False}))
-    [reviewed] = await steps.perform(cmd.ReviewWork(at, work=work, reviewed=None, open_findings=()))
+    *_, reviewed = await steps.perform(
+        cmd.ReviewWork(at, work=work, reviewed=None, open_findings=()), bench.tell
+    )
     assert isinstance(reviewed, ev.AttemptReviewed)
     bench.let(reporting({"items": [{"finding": 1, "disposition": "DEFER"}]}))
-    [evaluated] = await steps.perform(cmd.EvaluateFindings(at, work=work, findings=(FOUND,)))
+    *_, evaluated = await steps.perform(cmd.EvaluateFindings(at, work=work, findings=(FOUND,)), bench.tell)
     assert isinstance(evaluated, ev.FindingsEvaluated)
     assert [ruling.disposition for ruling in evaluated.rulings] == [Disposition.DEFER]
     landing = cmd.LandWork(at, work=work, tip=base, expected=expected)
-    [landed] = await steps.perform(landing)
+    [landed] = await steps.perform(landing, bench.tell)
     assert landed == ev.UnitLanded(at.unit, 1, work.commit)
     assert bench.repo.git("rev-parse", branch_ref(bench.shop.facts.run)) == work.commit
-    assert list(await steps.perform(landing)) == [landed]
-    [checked] = await steps.perform(cmd.VerifyBranch(work.commit, base))
+    assert list(await steps.perform(landing, bench.tell)) == [landed]
+    [checked] = await steps.perform(cmd.VerifyBranch(work.commit, base), bench.tell)
     assert checked == ev.BranchVerified(passed=True, receipt=work.tree)
 
 
 async def test_a_rest_ends_at_its_time_and_one_whose_time_has_come_at_once(bench: Bench) -> None:
     for until in (NOW - timedelta(days=1), NOW + timedelta(seconds=0.05)):
-        events = await WorkshopSteps(bench.shop).perform(cmd.Rest(bench.place(), until.isoformat()))
-        assert list(events) == [ev.RestEnded(bench.place().unit)]
+        events = await WorkshopSteps(bench.shop).perform(
+            cmd.Rest(bench.place(), until.isoformat()), bench.tell
+        )
+        assert list(events) == [ev.UnitRested(bench.place().unit)]
 
 
 async def test_work_that_conflicts_with_what_landed_is_refused_with_the_conflict(bench: Bench) -> None:
     first = await work_of(bench, ground="sand")
     second = await work_of(bench, ground="rock")
     command = cmd.LandWork(bench.place(), work=second, tip=first.commit, expected=cmd.Expected())
-    [event] = await WorkshopSteps(bench.shop).perform(command)
+    [event] = await WorkshopSteps(bench.shop).perform(command, bench.tell)
     assert isinstance(event, ev.LandingRefused)
     assert event.cause is Cause.CONFLICT
     assert "- ground.txt" in event.feedback
@@ -87,7 +91,7 @@ async def test_work_whose_tests_fail_on_top_of_what_landed_is_refused(bench: Ben
     tip = await left_by(bench, stricter)
     work = await work_of(bench, roof="tight")
     command = cmd.LandWork(bench.place(), work=work, tip=tip.commit, expected=cmd.Expected())
-    [event] = await WorkshopSteps(bench.shop).perform(command)
+    [event] = await WorkshopSteps(bench.shop).perform(command, bench.tell)
     assert isinstance(event, ev.LandingRefused)
     assert event.cause is Cause.MERGE_RED
     assert event.feedback
@@ -99,7 +103,7 @@ async def test_a_branch_that_somebody_else_moved_stops_the_landing(bench: Bench)
     branch = branch_ref(bench.shop.facts.run)
     theirs = bench.repo.commit({"theirs.txt": "x"})
     bench.repo.git("update-ref", branch, theirs)
-    [event] = await WorkshopSteps(bench.shop).perform(command)
+    [event] = await WorkshopSteps(bench.shop).perform(command, bench.tell)
     assert isinstance(event, ev.StepBroke)
     assert event.reason is Reason.BRANCH_MOVED
     assert f"is now at {theirs}" in event.detail
@@ -110,7 +114,7 @@ async def test_a_branch_that_somebody_else_moved_stops_the_landing(bench: Bench)
 async def test_a_branch_that_is_checked_out_is_not_moved(bench: Bench) -> None:
     steps, at, base = WorkshopSteps(bench.shop), bench.place(), bench.shop.facts.base
     first = await work_of(bench, roof="tight")
-    await steps.perform(cmd.LandWork(at, work=first, tip=base, expected=cmd.Expected()))
+    await steps.perform(cmd.LandWork(at, work=first, tip=base, expected=cmd.Expected()), bench.tell)
     bench.repo.git("checkout", "--quiet", branch_ref(bench.shop.facts.run).removeprefix("refs/heads/"))
     second = await work_of(bench, door="oak")
     later = cmd.LandWork(
@@ -119,7 +123,7 @@ async def test_a_branch_that_is_checked_out_is_not_moved(bench: Bench) -> None:
         tip=first.commit,
         expected=cmd.Expected(),
     )
-    [event] = await steps.perform(later)
+    [event] = await steps.perform(later, bench.tell)
     assert isinstance(event, ev.StepBroke)
     assert "is checked out in" in event.detail
 

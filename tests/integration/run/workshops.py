@@ -6,7 +6,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from amelia.judge.verify import Verifier
-from amelia.model.agents import Clocks, Ending, SessionId, TurnEnded, TurnSpec, Usage
+from amelia.model import events as ev
+from amelia.model.agents import (
+    AgentEvent,
+    Clocks,
+    Ending,
+    SessionId,
+    SessionStarted,
+    TurnEnded,
+    TurnSpec,
+    Usage,
+)
 from amelia.model.commands import Place
 from amelia.model.evidence import RunnerKind, TestCommand, VerifySettings
 from amelia.model.plan import Mode, Task, TaskId, Unit, UnitId
@@ -48,8 +58,14 @@ class Actors:
     acts: list[Act] = field(default_factory=list[Act])
     specs: list[TurnSpec] = field(default_factory=list[TurnSpec])
 
-    async def take_turn(self, spec: TurnSpec) -> TurnEnded:
+    async def take_turn(
+        self, spec: TurnSpec, on_event: Callable[[AgentEvent], None] | None = None
+    ) -> TurnEnded:
         self.specs.append(spec)
+        if on_event is not None:
+            on_event(SessionStarted(SessionId("s-1"), "actor"))
+        if spec.is_repair and not self.acts:
+            return ended(Ending.NO_REPORT)
         return self.acts.pop(0)(Path(spec.cwd))
 
 
@@ -60,9 +76,13 @@ class Bench:
     shop: Workshop
     actors: Actors
     repo: Repo
+    told: list[ev.Event] = field(default_factory=list[ev.Event])
 
     def place(self, attempt: int = 1) -> Place:
         return Place(UnitId(self.shop.facts.units[0].id), lane=1, attempt=attempt, base=self.shop.facts.base)
+
+    def tell(self, event: ev.Event) -> None:
+        self.told.append(event)
 
     def let(self, *acts: Act) -> None:
         self.actors.acts += acts

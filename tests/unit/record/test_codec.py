@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from amelia.model import events as ev
-from amelia.model.agents import Clocks, Ending
+from amelia.model.agents import Clocks, Ending, Role, Usage
 from amelia.model.errors import JournalError
 from amelia.model.findings import Finding, FindingId
 from amelia.model.git import CommitId, TreeId
@@ -110,8 +110,10 @@ def test_text_that_is_no_unicode_is_spelt_out() -> None:
 
 @pytest.mark.parametrize("cost", [float("nan"), float("inf")])
 def test_a_number_that_json_does_not_know_is_none(cost: float) -> None:
-    event = ev.FindingsEvaluated(unit=UnitId("1"), attempt=1, rulings=(), cost=cost)
-    assert again(event) == dataclasses.replace(event, cost=None)
+    event = ev.UsageReported(
+        unit=UnitId("1"), attempt=1, role=Role.DEVELOPER, session=None, usage=Usage(1, 2, cost)
+    )
+    assert again(event) == dataclasses.replace(event, usage=Usage(1, 2))
 
 
 def test_a_field_that_is_not_known_is_passed_over() -> None:

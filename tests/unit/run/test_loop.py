@@ -162,13 +162,13 @@ async def test_no_step_is_carried_out_before_it_stands_in_the_journal() -> None:
     performed: list[str] = []
 
     class Suspicious(ScriptedSteps):
-        async def perform(self, command: AnyStep) -> Sequence[ev.Event]:
+        async def perform(self, command: AnyStep, tell: Callable[[ev.Event], None]) -> Sequence[ev.Event]:
             opened = [event for event in events_of(journal) if isinstance(event, ev.StepStarted)]
             checks = [event for event in events_of(journal) if isinstance(event, ev.BranchCheckStarted)]
             named = [f"{event.unit}/{event.step}" for event in opened] + ["branch"] * len(checks)
             assert named == [*performed, step_name(command)]
             performed.append(step_name(command))
-            return await super().perform(command)
+            return await super().perform(command, tell)
 
     run = await Coordinator(journal, Suspicious(), Watcher()).drive()
     assert run.outcome == COMPLETED

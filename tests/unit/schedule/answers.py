@@ -54,7 +54,7 @@ def the_mixed(name: UnitId, state: Active) -> Iterator[ev.Event]:
         case Verifying():
             yield ev.AttemptVerified(unit=name, attempt=attempt, passed=True)
         case Resting():
-            yield ev.RestEnded(name)
+            yield ev.UnitRested(name)
 
 
 def the_whole(name: UnitId, state: Active) -> Iterator[ev.Event]:
@@ -83,7 +83,7 @@ def the_whole(name: UnitId, state: Active) -> Iterator[ev.Event]:
             yield ev.LandingRefused(name, attempt, Cause.CONFLICT, "conflict")
             yield ev.LandingRefused(name, attempt, Cause.MERGE_RED, "red")
         case Resting():
-            yield ev.RestEnded(name)
+            yield ev.UnitRested(name)
 
 
 def reviews(name: UnitId, attempt: int) -> Iterator[ev.Event]:

@@ -27,7 +27,7 @@ EVENTS: dict[str, ev.Event] = {
     "review failed": ev.ReviewFailed(unit=A, attempt=1, detail=""),
     "delayed": ev.AnswerDelayed(A, 1, LATER),
     "evaluated": ev.FindingsEvaluated(unit=A, attempt=1, rulings=()),
-    "rested": ev.RestEnded(A),
+    "rested": ev.UnitRested(A),
     "retried": ev.UnitRetried(A, 2, Cause.REJECTED, base=BASE, start=BASE),
     "refused": ev.LandingRefused(A, 1, Cause.CONFLICT, ""),
     "landed": ev.UnitLanded(A, 1, CommitId("c")),

@@ -113,7 +113,7 @@ def is_progress(event: ev.Event) -> bool:
             | ev.AttemptReviewed()
             | ev.ReviewFailed()
             | ev.FindingsEvaluated()
-            | ev.RestEnded()
+            | ev.UnitRested()
         ):
             return True
         case ev.UnitLanded() | ev.LandingRefused() | ev.BranchVerified():

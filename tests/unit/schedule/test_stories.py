@@ -109,7 +109,9 @@ def test_a_workspace_can_be_kept_for_a_fresh_session() -> None:
     assert (story.turns("a")[1].session, story.turns("a")[1].start) == (None, work_of(A, 1).commit)
 
 
-@pytest.mark.parametrize("ending", sorted(set(Ending) - {Ending.OK, Ending.FAILED, Ending.LIMITED}))
+@pytest.mark.parametrize(
+    "ending", sorted(set(Ending) - {Ending.OK, Ending.FAILED, Ending.LIMITED, Ending.OUT_OF_BUDGET})
+)
 def test_a_session_that_crashed_is_followed_by_a_fresh_one_that_knows_why(ending: Ending) -> None:
     story = tried_once(Mode.TASKS, ending)
     turn = story.turns("a")[1]
@@ -229,14 +231,15 @@ def test_the_same_refusal_of_a_hook_again_is_no_progress() -> None:
     assert story.run.outcome == Outcome(Result.HALTED, Reason.NO_PROGRESS)
 
 
-def test_waiting_for_a_limit_costs_no_attempt_and_goes_on_in_a_fresh_session() -> None:
+def test_waiting_for_a_limit_costs_no_attempt_and_the_work_goes_on_where_it_was() -> None:
     story = in_mode(Mode.PHASED)
     for times in range(1, 8):
         story.drives("a", Ending.LIMITED, until=LATER)
         assert story.last == cmd.Rest(cmd.Place(A, 1, 1, BASE), LATER, times)
-        story.hears(ev.RestEnded(A))
+        story.hears(ev.UnitRested(A))
     turn = story.turns("a")[-1]
-    assert (turn.at.attempt, turn.session, turn.is_again, turn.start) == (1, None, True, BASE)
+    assert (turn.at.attempt, turn.is_again) == (1, True)
+    assert (turn.start, turn.session) == (work_of(A, 1).commit, "a:1")
     assert isinstance(story.drives("a")["a"], Verifying)
 
 
@@ -244,7 +247,7 @@ def test_a_limit_that_never_passes_is_not_waited_out_for_ever() -> None:
     policy = replace(POLICIES[Mode.TASKS], rests=2)
     story = Story(facts(unit("a"), policy=policy))
     for _ in range(2):
-        story.drives("a", Ending.LIMITED, until=LATER).hears(ev.RestEnded(A))
+        story.drives("a", Ending.LIMITED, until=LATER).hears(ev.UnitRested(A))
     story.drives("a", Ending.LIMITED, until=LATER)
     assert story.run.outcome == Outcome(Result.HALTED, Reason.USAGE_LIMIT)
     story.hears(ev.UnitReset(A)).drives("a", Ending.LIMITED, until=LATER)
@@ -254,7 +257,7 @@ def test_a_limit_that_never_passes_is_not_waited_out_for_ever() -> None:
 def test_limits_count_only_in_a_row() -> None:
     story = Story(facts(unit("a"), policy=replace(POLICIES[Mode.TASKS], rests=1)))
     for _ in range(3):
-        story.drives("a", Ending.LIMITED, until=LATER).hears(ev.RestEnded(A)).drives("a", Ending.FAILED)
+        story.drives("a", Ending.LIMITED, until=LATER).hears(ev.UnitRested(A)).drives("a", Ending.FAILED)
     assert story.run.outcome is None
 
 
@@ -279,7 +282,7 @@ def test_a_reviewers_limit_is_waited_out_and_is_no_try() -> None:
     for _ in range(3):
         story.hears(ev.AnswerDelayed(A, 1, LATER))
         assert isinstance(story["a"], Resting)
-        story.hears(ev.RestEnded(A))
+        story.hears(ev.UnitRested(A))
     assert isinstance(story["a"], Reviewing)
     assert isinstance(story.approves("a")["a"], Landing)
 
@@ -567,7 +570,7 @@ def test_a_rest_that_broke_goes_on_in_the_lane_it_gets(*, lane_is_taken: bool) -
     units = (unit("a"), unit("b"), unit("c")) if lane_is_taken else (unit("a"), unit("b"))
     story = Story(facts(*units, policy=policy)).drives("a").verifies("a")
     story.hears(ev.AnswerDelayed(A, 1, LATER)).breaks("a", ev.Step.REST)
-    story.finishes("b").hears(ev.UnitReset(A)).hears(ev.RestEnded(A))
+    story.finishes("b").hears(ev.UnitReset(A)).hears(ev.UnitRested(A))
     stage = story["a"]
     assert isinstance(stage, Reviewing)
     assert (stage.track.lane, stage.session) == ((2, None) if lane_is_taken else (1, SessionId("a:1")))

@@ -74,7 +74,7 @@ def facts(
         units=units,
         milestones=milestones,
         footprints={item.id: (f"{item.id}.py",) for item in units} if footprints is None else footprints,
-        drivers={},
+        agents={},
         test_command=None,
         repository="/repository",
     )
@@ -255,13 +255,14 @@ def assert_sound(run: RunState) -> None:
     busy = [state for _, state in under_way if state.is_busy]
     assert not any(isinstance(state, Failing) for state in run.units.values())
     assert busy or run.branch is Branch.CHECKING or is_over(run), "stuck"
-    lanes = [state.track.lane for _, state in under_way]
+    lanes = [state.track.lane for _, state in under_way if not isinstance(state, Resting)]
     assert len(lanes) == len(set(lanes)), "a lane twice"
     assert set(lanes) <= set(range(1, policy.parallel_workers + 1)), "more lanes than workers"
     assert all(s.then.track.lane == s.track.lane for s in busy if isinstance(s, Resting)), (
         "rests in two lanes"
     )
-    for (one, _), (other, _) in combinations(under_way, 2):
+    at_work = [(name, state) for name, state in under_way if not isinstance(state, Resting)]
+    for (one, _), (other, _) in combinations(at_work, 2):
         mine, theirs = (set(run.facts.footprints.get(name, ())) for name in (one, other))
         assert mine, f"{one} may touch anything"
         assert theirs, f"{other} may touch anything"
@@ -292,6 +293,8 @@ def assert_outcome_is_true(run: RunState) -> None:
         case Result.HALTED | Result.NEEDS_HUMAN if run.outcome.reason is Reason.BRANCH_RED:
             assert run.branch is Branch.RED
             assert all(isinstance(state, Landed | Skipped) for state in states)
+        case Result.HALTED if run.outcome.reason is Reason.BUDGET:
+            assert not parked
         case Result.HALTED | Result.NEEDS_HUMAN if run.outcome.reason is Reason.BLOCKED:
             assert not parked
             assert Skipped(satisfies=False) in states

@@ -57,4 +57,4 @@ def command(*, as_json: bool) -> None:
 
 
 def _settings(moves: Path) -> RunSettings:
-    return RunSettings(driver="script", script=str(moves)).with_workers(_WORKERS)
+    return RunSettings().with_agents(driver="script", script=str(moves)).with_workers(_WORKERS)

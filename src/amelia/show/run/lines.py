@@ -50,7 +50,7 @@ def _of_branch(event: ev.BranchVerified, run: RunState) -> str:
     return f"the whole branch passes{given_up}"
 
 
-def _of_run(event: ev.RunEvent, run: RunState) -> str | None:
+def _of_run(event: ev.RunEvent, run: RunState) -> str | None:  # noqa: PLR0911 - a line per event
     match event:
         case ev.RunStarted(goal=goal):
             return (
@@ -62,6 +62,8 @@ def _of_run(event: ev.RunEvent, run: RunState) -> str | None:
             return "pausing: what is under way is finished first"
         case ev.RunPaused():
             return f"paused: amelia resume {run.facts.run}"
+        case ev.BudgetChanged():
+            return "has another budget"
         case ev.CancelRequested() | ev.AbortRequested():
             return "stopping"
         case ev.BranchCheckStarted():
@@ -74,10 +76,14 @@ def _of_run(event: ev.RunEvent, run: RunState) -> str | None:
             assert_never(event)
 
 
-def _of_unit(event: ev.UnitEvent, run: RunState, at: datetime) -> str | None:  # noqa: PLR0911 - a line per event
+def _of_unit(event: ev.UnitEvent, run: RunState, at: datetime) -> str | None:  # noqa: C901, PLR0911 - a line per event
     match event:
         case ev.SubtaskStarted() | ev.SubtaskCompleted() | ev.StepStarted() | ev.RestEnded():
             return None
+        case ev.UnitRested() | ev.SessionOpened() | ev.UsageReported():
+            return None
+        case ev.SessionReplaced():
+            return "the agent's session is gone; a fresh one is told everything"
         case ev.UnitStarted(unit=unit):
             title = next((each.title for each in run.facts.units if each.id == unit), "")
             return f"started: {title}"

@@ -1,0 +1,180 @@
+"""One answer of an agent: its turn, and what is done when that gives no valid answer.
+
+- An answer counts only if it is exactly what was asked for. An agent that ended well without one is asked
+  for it once more, in the same session; after that there is none.
+- A session that is gone is replaced by a fresh one that is told everything, and the journal says so.
+- Where an agent has no right to write, a changed file makes its turn a failed one.
+"""
+
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Generic, TypeAlias, TypeVar
+
+from anyio import to_thread
+
+from amelia.context.prompts import repair_prompt
+from amelia.judge.answers import Invalid
+from amelia.model import events as ev
+from amelia.model.agents import (
+    UNBOUNDED,
+    AgentEvent,
+    Allowance,
+    Ending,
+    Role,
+    SessionId,
+    SessionStarted,
+    Spent,
+    TurnEnded,
+    TurnSpec,
+    Usage,
+    total,
+)
+from amelia.model.commands import Place
+from amelia.model.git import ref_component
+from amelia.model.plan import UnitId
+from amelia.run.workshop import Workshop
+from amelia.system.git_commands import untracked
+from amelia.system.git_places import Lane
+
+A = TypeVar("A")
+Tell: TypeAlias = Callable[[ev.Event], None]
+"""Has something written down while a step is still under way."""
+
+_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question(Generic[A]):
+    """What is asked of an agent, where, and how its answer is read.
+
+    A session to go on with is told `prompt`; `in_full` is what a fresh one is told in its place.
+    """
+
+    role: Role
+    at: Place
+    lane: Lane
+    prompt: str
+    in_full: str
+    schema: Mapping[str, object]
+    read: Callable[[Mapping[str, object] | None], A | Invalid]
+    session: SessionId | None = None
+    before: Usage | None = None
+    allowance: Allowance = UNBOUNDED
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[A]):
+    """How the agent's turn ended, its answer if that is valid, and what is to be written down of it."""
+
+    ended: TurnEnded
+    found: A | Invalid
+    events: tuple[ev.UsageReported, ...]
+
+    @property
+    def is_out_of_budget(self) -> bool:
+        """Says whether the turn was ended for its allowance; another one makes sense only with more."""
+        return self.ended.ending is Ending.OUT_OF_BUDGET
+
+
+async def ask(shop: Workshop, question: Question[A], tell: Tell) -> Answer[A]:
+    """Lets an agent answer."""
+    spec = _spec(shop, question)
+    ended = await _turn(shop, spec, tell)
+    if ended.ending is Ending.SESSION_LOST and spec.resume:
+        fresh = _fresh_session()
+        tell(ev.SessionReplaced(unit=question.at.unit, attempt=question.at.attempt, session=fresh))
+        spec = replace(spec, prompt=question.in_full, session=fresh, resume=False, before=None)
+        ended = await _turn(shop, spec, tell)
+    events = _usage(question, ended)
+    found = _read(question, ended)
+    if isinstance(found, Invalid) and ended.ending in {Ending.OK, Ending.NO_REPORT} and ended.session:
+        repaired = await _turn(shop, _repair(spec, ended, found.detail), tell)
+        events += _usage(question, repaired)
+        again = _read(question, repaired)
+        if isinstance(again, Invalid):
+            found = Invalid(f"{found.detail}; asked once more: {again.detail}")
+        else:
+            found, ended = again, replace(repaired, text=ended.text)
+    if not spec.may_write and (changed := await to_thread.run_sync(_changed, question.lane)):
+        found = Invalid(f"the {question.role} is not to change files, but changed {changed}")
+    return Answer(ended, found, events)
+
+
+def _spec(shop: Workshop, question: Question[A]) -> TurnSpec:
+    at, is_resumed = question.at, question.session is not None
+    return TurnSpec(
+        role=question.role,
+        unit=at.unit,
+        attempt=at.attempt,
+        prompt=question.prompt if is_resumed else question.in_full,
+        cwd=str(question.lane.directory),
+        session=question.session or _fresh_session(),
+        resume=is_resumed,
+        before=question.before,
+        schema=question.schema,
+        allowance=question.allowance,
+        clocks=shop.clocks,
+        transcript=str(shop.directory.transcript(ref_component(at.unit), at.attempt, question.role)),
+        lock=str(shop.directory.lock(at.lane)),
+        state=str(shop.directory.agents),
+        run=shop.facts.run,
+    )
+
+
+def _repair(spec: TurnSpec, ended: TurnEnded, problem: str) -> TurnSpec:
+    return replace(
+        spec,
+        prompt=repair_prompt(problem),
+        session=ended.session,
+        resume=True,
+        before=total(spec.before, ended.usage),
+        allowance=spec.allowance.without(Spent().plus(ended.usage)),
+        is_repair=True,
+    )
+
+
+async def _turn(shop: Workshop, spec: TurnSpec, tell: Tell) -> TurnEnded:
+    def hear(event: AgentEvent) -> None:
+        if isinstance(event, SessionStarted) and not spec.is_repair:
+            tell(_opened(shop, spec, event.session))
+
+    return await shop.agents.take_turn(spec, hear)
+
+
+def _opened(shop: Workshop, spec: TurnSpec, session: SessionId) -> ev.SessionOpened:
+    return ev.SessionOpened(
+        unit=UnitId(spec.unit),
+        attempt=spec.attempt,
+        role=spec.role,
+        session=session,
+        driver=shop.facts.agents[spec.role].driver,
+    )
+
+
+def _usage(question: Question[A], ended: TurnEnded) -> tuple[ev.UsageReported, ...]:
+    if ended.usage is None:
+        return ()
+    at = question.at
+    return (
+        ev.UsageReported(
+            unit=at.unit, attempt=at.attempt, role=question.role, session=ended.session, usage=ended.usage
+        ),
+    )
+
+
+def _read(question: Question[A], ended: TurnEnded) -> A | Invalid:
+    if ended.ending is not Ending.OK:
+        return Invalid(f"the turn ended as {ended.ending}: {ended.detail or ended.text}")
+    return question.read(ended.report)
+
+
+def _changed(lane: Lane) -> str:
+    """Returns which files of a lane are not what was put there, as far as a line has room."""
+    paths = sorted(set(untracked(lane.repository, "--modified", "--deleted")))
+    more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
+    return ", ".join(paths[:_SHOWN]) + more
+
+
+def _fresh_session() -> SessionId:
+    return SessionId(str(uuid.uuid4()))

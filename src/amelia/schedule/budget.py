@@ -1,0 +1,39 @@
+"""What a unit may still use: the least that its own budget and that of the run leave.
+
+A unit that has used up what it may keeps its place and its work; it goes on when a person gives it more.
+"""
+
+from typing import TypeVar
+
+from amelia.model.agents import Allowance, Spent
+from amelia.model.plan import UnitId
+from amelia.model.state import Driving, Evaluating, Reviewing, RunState, UnitState
+
+N = TypeVar("N", int, float)
+
+
+def is_run_out(run: RunState) -> bool:
+    """Says whether the budget of the whole run is used up."""
+    return run.budget.run.is_used_up_by(run.spent_in_all)
+
+
+def is_held(run: RunState, unit: UnitId) -> bool:
+    """Says whether a unit would need an agent now, and has nothing left to pay it with."""
+    return _needs_agent(run.units[unit]) and (
+        is_run_out(run) or run.budget.unit.is_used_up_by(run.spent.get(unit, Spent()))
+    )
+
+
+def left_for(run: RunState, unit: UnitId) -> Allowance:
+    """Returns what the next turn on a unit may use."""
+    own = run.budget.unit.without(run.spent.get(unit, Spent()))
+    whole = run.budget.run.without(run.spent_in_all)
+    return Allowance(cost=_least(own.cost, whole.cost), tokens=_least(own.tokens, whole.tokens))
+
+
+def _needs_agent(state: UnitState) -> bool:
+    return isinstance(state, Driving | Reviewing | Evaluating) and not state.is_busy
+
+
+def _least(one: N | None, other: N | None) -> N | None:
+    return min((value for value in (one, other) if value is not None), default=None)
