@@ -4,13 +4,14 @@
     base.toml      the files it started from
     script.toml    what agents answered
     amelia.toml    the settings of the run
-    expected.json  what it came to, and what people did on the way
+    expected.json  what it came to
+    course.jsonl   what people did on the way, and after what; only if they did something
 
 They can be read and changed by hand. What does not lead to exactly the base that was saved is refused.
 """
 
 from base64 import b64decode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast, get_args
@@ -27,7 +28,7 @@ from amelia.app.settings_text import settings_text
 from amelia.config import load_settings
 from amelia.drive.player import ScriptError, read_script
 from amelia.model.agents import Ending, Role
-from amelia.model.errors import ConfigError
+from amelia.model.errors import ConfigError, JournalError
 from amelia.model.events import RunStarted
 from amelia.model.git import TreeId
 from amelia.model.journal import Wanted
@@ -40,9 +41,8 @@ from amelia.system.git_commands import tree_of
 from amelia.workspace.sample import make_sample
 from amelia.workspace.source import open_source
 
-_PLAN, _BASE, _SCRIPT, _SETTINGS, _EXPECTED = (
-    "plan.md base.toml script.toml amelia.toml expected.json".split()
-)
+_PLAN, _BASE, _SCRIPT = "plan.md", "base.toml", "script.toml"
+_SETTINGS, _EXPECTED, _COURSE = "amelia.toml", "expected.json", "course.jsonl"
 _EMPTY_TREE = TreeId("4b825dc642cb6eb9a060e54bf8d69288fbee4904")
 _LARGEST_BASE = 5_000_000
 
@@ -86,7 +86,6 @@ class _Expected:
     result: Result
     fixed_by_hand: UnitId | None = None
     version: int
-    course: tuple[_Entry, ...] = ()
 
 
 def is_saved(place: Path) -> bool:
@@ -107,6 +106,8 @@ def save_replay(directory: RunDirectory, place: Path) -> None:
         _SETTINGS: _settings_of(facts, replay.new.data).encode(),
         _EXPECTED: _expected_text(directory, facts, replay),
     }
+    if any(not isinstance(cue, Turn | Reached) for cue in replay.score):
+        files[_COURSE] = msgspec.json.Encoder().encode_lines([plain(_entry(cue)) for cue in replay.score])
     place.mkdir(parents=True, exist_ok=True)
     for name, data in files.items():
         (place / name).write_bytes(data)
@@ -128,7 +129,7 @@ def open_saved(place: Path, *, repository: Path) -> Replay:
     )
     return Replay(
         new=new,
-        score=[_cue(entry, expected.version) for entry in expected.course],
+        score=_read_course(place / _COURSE, expected.version),
         turns=_turns(place / _SCRIPT),
         expected=expected.result,
         fixed_by_hand=expected.fixed_by_hand,
@@ -160,14 +161,12 @@ def _settings_of(facts: RunStarted, data: bytes) -> str:
 
 
 def _expected_text(directory: RunDirectory, facts: RunStarted, replay: Replay) -> bytes:
-    has_wishes = any(not isinstance(cue, Turn | Reached) for cue in replay.score)
     expected = _Expected(
         version=VERSION,
         mode=facts.mode,
         base=tree_of(repository_of(directory, facts), facts.base),
         result=replay.expected,
         fixed_by_hand=replay.fixed_by_hand,
-        course=tuple(map(_entry, replay.score)) if has_wishes else (),
     )
     return msgspec.json.format(msgspec.json.encode(plain(expected)), indent=2) + b"\n"
 
@@ -185,6 +184,16 @@ def _entry(cue: Cue) -> _Entry:
             return _Entry(wish=kind, body=msgspec.json.decode(body))
 
 
+def _read_course(file: Path, version: int) -> list[Cue]:
+    if not file.exists():
+        return []
+    try:
+        entries = msgspec.json.Decoder(_Entry).decode_lines(file.read_bytes())
+        return [_cue(entry, version) for entry in entries]
+    except (msgspec.MsgspecError, JournalError) as problem:
+        raise _unreadable(file, problem) from problem
+
+
 def _cue(entry: _Entry, version: int) -> Cue:
     if entry.turn is not None:
         role, unit, attempt = entry.turn
@@ -197,7 +206,7 @@ def _cue(entry: _Entry, version: int) -> Cue:
         return Resumed()
     wish = decode(entry.wish, version, msgspec.json.encode(entry.body))
     if not isinstance(wish, get_args(Wanted)):
-        raise ConfigError(f"{_EXPECTED}: {entry.wish} is not what a person can wish")
+        raise JournalError(f"{entry.wish} is not what a person can wish")
     return cast("Wanted", wish)
 
 
@@ -220,12 +229,11 @@ def _make_base(file: Path, repository: Path, *, expected: TreeId) -> None:
         )
 
 
-def _turns(file: Path) -> list[Table]:
+def _turns(file: Path) -> Sequence[Table]:
     try:
-        turns = read_script(file.read_bytes())
+        return read_script(file.read_bytes())
     except ScriptError as problem:
-        raise ConfigError(f"{file}: {problem}", hint="restore the file, or save the run again") from problem
-    return list(turns)
+        raise _unreadable(file, problem) from problem
 
 
 def _read_base(file: Path) -> _Base:

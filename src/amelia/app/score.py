@@ -72,7 +72,9 @@ def playable(past: Sequence[Recorded]) -> tuple[Sequence[Recorded], UnitId | Non
     """Returns what can be played again, and the unit whose repair by hand ends it, if one does."""
     for index, recorded in enumerate(past):
         if isinstance(recorded.event, ev.UnitFixed):
-            return past[:index], recorded.event.unit
+            # Whoever went on with the run did so for the repair: before that it had come to an end.
+            end = index - 1 if isinstance(past[index - 1].event, ev.RunResumed) else index
+            return past[:end], recorded.event.unit
     return past, None
 
 

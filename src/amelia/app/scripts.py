@@ -31,6 +31,8 @@ _LARGEST = 20_000_000  # the player reads all of it for every turn
 class UnplayableError(AmeliaError):
     """Something that happened cannot be played again."""
 
+    exit_code = 2
+
 
 def acts_between(where: Repository, before: Treeish, after: Treeish) -> list[Table]:
     """Returns the acts that turn the files of one tree into those of another."""

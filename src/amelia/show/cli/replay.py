@@ -39,6 +39,8 @@ def command(*, run: str, save: Path | None, as_json: bool) -> None:
     Exits 0 when it came to the same, 1 when something differs.
     """
     if is_saved(Path(run)):
+        if save is not None:
+            raise click.UsageError(f"{run} is saved already")
         raise SystemExit(_play_saved(Path(run), as_json=as_json))
     directory = find_run(state_home(), run)
     if save is None:
@@ -69,6 +71,8 @@ def _play(replay: Replay, *, home: Path, beside: Path, as_json: bool) -> int:
         )
     playing = begin_replay(replay, home=home, beside=beside)
     driven = _drive(playing, as_json=as_json)
+    if driven.watcher_problem is not None:
+        click.echo(f"note: the replay could not be followed to its end: {driven.watcher_problem!r}", err=True)
     if driven.stopped_by is not None:
         click.echo("stopped; nothing was compared", err=True)
         return _INTERRUPTED + driven.stopped_by

@@ -1,0 +1,346 @@
+"""A recorded run can be played again: it comes to the same, or the command says what differs."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stories import (
+    APPROVED,
+    FILES,
+    SETTINGS,
+    Act,
+    Done,
+    Stage,
+    develops,
+    make_stage,
+    rejects,
+    tasks,
+    writes,
+)
+
+pytestmark = pytest.mark.slow
+
+REPOSITORY = Path(__file__).parents[2]
+SAVED = sorted(path.parent for path in (REPOSITORY / "tests" / "replays").glob("*/expected.json"))
+TWICE = f"{SETTINGS}\n[modes.tasks]\nattempts = 2\n\n[modes.lifecycle]\nattempts = 1\n"
+FAILS: Act = {"append": "broken", "text": "again\n"}
+LONG_AGO: Act = {"limit": "2020-01-01T00:00:00Z"}
+IMPLEMENT = {"items": [{"finding": 1, "disposition": "IMPLEMENT", "reason": "It is true."}]}
+EVERY_KIND: tuple[Act, ...] = (
+    {"write": "a.txt", "text": 'with "quotes", \\ and \x7f\n'},
+    {"write": "bin/tool", "text": "#!/bin/sh\n", "mode": "755"},
+    {"write": "link", "link": "a.txt"},
+    {"write": "bytes", "text": "AAH/", "base64": True},
+    {"write": "ünïcode 名前.txt", "text": "no line end"},
+    {"delete": "README.md"},
+)
+OTHER_KINDS: tuple[Act, ...] = (
+    {"delete": "link"},
+    {"write": "link/now/a", "text": "directory\n"},
+    {"delete": "bin"},
+    {"write": "bin", "link": "bytes"},
+    {"write": "bytes", "text": "text now\n"},
+    {"write": "a.txt", "text": "runs\n", "mode": "755"},
+)
+SIDES = """\
+# Sides
+
+### Task 1: First
+- Files: create first.txt
+- Acceptance criteria: there is a file
+### Task 2: Second
+- Files: create second.txt
+- Acceptance criteria: there is a file
+"""
+PHASE = """\
+# Phases
+
+## Phase 1: All
+
+### Task 1: First
+- Type: docs
+### Task 2: Second
+- Type: docs
+"""
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Stage:
+    return make_stage(tmp_path, {**FILES, "amelia.toml": TWICE})
+
+
+def replay(stage: Stage, run: str) -> tuple[int, list[str]]:
+    """Plays a run again, and returns the exit code and what differs."""
+    done = stage.amelia("replay", run, "--json")
+    assert done.out, done.err
+    last = done.events[-1]
+    assert last["type"] == "replay_compared", done.out
+    return done.code, last["differences"]
+
+
+def events(stage: Stage, run: str, *kinds: str) -> list[dict[str, Any]]:
+    return stage.amelia("log", run, "--json").of_type(*kinds)
+
+
+def landed_trees(stage: Stage, run: str) -> list[str]:
+    return stage.repo.git("log", "--format=%T", f"HEAD..amelia/{run}").splitlines()
+
+
+def goes_on(stage: Stage, run: str) -> Done:
+    return stage.amelia("resume", run, "--json")
+
+
+def test_every_kind_of_change_rejections_and_a_crash_come_out_the_same(stage: Stage) -> None:
+    done = stage.run(
+        tasks("One", "Two"),
+        develops("1", *EVERY_KIND, attempt=1),
+        rejects("Say more.", unit="1", attempt=1),
+        {"role": "evaluator", "report": IMPLEMENT},
+        develops("1", *OTHER_KINDS, attempt=2, usage={"input": 100, "output": 20, "cost": 0.5}),
+        develops("2", {"write": "half", "text": ""}, {"exit": 3}, attempt=1),
+        develops("2", {"write": "b", "text": "b\n"}, attempt=2),
+        APPROVED,
+    )
+    assert done.outcome == "completed"
+    run = stage.name
+    assert replay(stage, run) == (0, [])
+    (again,) = set(stage.names) - {run}
+    assert landed_trees(stage, again) == landed_trees(stage, run)
+    assert len(landed_trees(stage, run)) == 2
+    used = [
+        event for event in stage.amelia("log", again, "--json").events if event["type"] == "usage_reported"
+    ]
+    assert [event["usage"] for event in used] == [{"input_tokens": 100, "output_tokens": 20, "cost": 0.5}]
+
+
+def test_a_limit_is_played_again_with_the_work_that_was_left_before_it(stage: Stage) -> None:
+    late = {"write": "late", "text": ""}
+    after = stage.then(develops("1", late), APPROVED)
+    done = stage.run(tasks("One"), develops("1", {"write": "early", "text": ""}, after, LONG_AGO))
+    assert done.outcome == "completed"
+    run = stage.name
+    assert replay(stage, run) == (0, [])
+    (again,) = set(stage.names) - {run}
+    endings = [event["ending"] for event in events(stage, again, "attempt_ended")]
+    assert endings == ["limited", "ok"]
+
+
+def test_a_parked_unit_a_retry_and_a_second_failure_are_played_again(stage: Stage) -> None:
+    stage.run(tasks("One", "Two"), develops("1", FAILS), APPROVED)
+    run = stage.name
+    stage.play(develops("1", FAILS, attempt=3), writes("1", "good", attempt=4), writes("2", "b"), APPROVED)
+    assert stage.amelia("retry", run, "1", "--note", "Mind the checks.").code == 0
+    assert goes_on(stage, run).outcome == "halted(verify_limit)"
+    assert stage.amelia("skip", run, "1", "--satisfied").code == 0
+    assert goes_on(stage, run).outcome == "completed"
+    assert replay(stage, run) == (0, [])
+    (again,) = set(stage.names) - {run}
+    assert [event["note"] for event in events(stage, again, "task_reset")] == ["Mind the checks."]
+
+
+def test_a_refused_login_is_played_again_and_so_is_that_the_run_went_on(stage: Stage) -> None:
+    refused = {"raw": json.dumps({"type": "end", "ending": "auth"})}
+    done = stage.run(tasks("One"), {"role": "developer", "do": [refused]}, APPROVED)
+    assert done.outcome == "halted(auth)"
+    run = stage.name
+    assert replay(stage, run) == (0, [])
+    stage.play(writes("1", "a"), APPROVED)
+    assert goes_on(stage, run).outcome == "completed"
+    assert replay(stage, run) == (0, [])
+
+
+def test_a_reviewer_without_an_answer_is_asked_as_often_as_it_was(stage: Stage) -> None:
+    silent = {"role": "reviewer", "do": [stage.then(APPROVED)]}
+    done = stage.run(tasks("One"), writes("1", "a"), silent)
+    assert done.outcome == "completed"
+    run = stage.name
+    assert replay(stage, run) == (0, [])
+    (again,) = set(stage.names) - {run}
+    assert len(events(stage, again, "review_failed")) == 1
+
+
+def test_a_run_that_was_killed_and_resumed_comes_to_the_same(stage: Stage) -> None:
+    there = stage.room / "there"
+    slow = develops("1", {"run": f"touch '{there}'"}, {"sleep": 30})
+    started = stage.start(*stage.put(tasks("One", "Two"), slow))
+    started.until(there.exists, "the turn")
+    started.kill()
+    run = stage.name
+    assert stage.amelia("replay", run).code == 2
+    stage.play(writes("1", "a"), writes("2", "b"), APPROVED)
+    assert goes_on(stage, run).outcome == "completed"
+    assert replay(stage, run) == (0, [])
+
+
+def test_a_run_that_was_cancelled_at_work_is_cancelled_at_the_same_point(stage: Stage) -> None:
+    there = stage.room / "there"
+    slow = develops("2", {"run": f"touch '{there}'"}, {"sleep": 30})
+    started = stage.start(*stage.put(tasks("One", "Two", "Three"), writes("1", "a"), slow, APPROVED))
+    started.until(there.exists, "the turn")
+    run = stage.name
+    assert stage.amelia("cancel", run).code == 0
+    assert started.wait().outcome == "cancelled"
+    assert replay(stage, run) == (0, [])
+
+
+def test_a_used_up_budget_halts_the_replay_too(stage: Stage) -> None:
+    dear = {"usage": {"input": 10, "output": 10, "cost": 0.75}}
+    (stage.repo.path / "amelia.toml").write_text(f"{TWICE}\n[budget]\nunit_cost = 1.0\n")
+    stage.repo.commit({}, "A budget")
+    done = stage.run(
+        tasks("One"),
+        develops("1", {"append": "broken", "text": "x"}, attempt=1, **dear),
+        develops("1", {"delete": "broken"}, {"write": "a", "text": "a"}, attempt=2, **dear),
+        APPROVED,
+    )
+    assert (done.code, done.outcome) == (6, "halted(budget)")
+    assert replay(stage, stage.name) == (0, [])
+
+
+def test_units_that_ran_side_by_side_land_in_the_same_order_also_after_a_conflict(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path)
+    first, second = ({"write": f"{name}.txt", "text": ""} for name in ("first", "second"))
+    mine, theirs = ({"write": "shared.txt", "text": f"of {name}\n"} for name in ("one", "two"))
+    done = stage.run(
+        SIDES,
+        develops("1", {"sleep": 1.5}, first, mine, attempt=1),
+        develops("1", first, {"append": "shared.txt", "text": "of one\n"}, attempt=2),
+        develops("2", second, theirs),
+        APPROVED,
+        options=["--parallel", "2", "--mode", "lifecycle"],
+    )
+    assert done.outcome == "completed"
+    assert len(done.of_type("landing_refused")) == 1
+    assert replay(stage, stage.name) == (0, [])
+
+
+def test_phases_report_the_same_subtasks(stage: Stage) -> None:
+    report = {"status": "partial", "summary": "Half.", "subtasks_completed": ["1"], "subtasks_failed": ["2"]}
+    done = stage.run(
+        PHASE,
+        develops("phase-1", {"write": "a", "text": "a"}, attempt=1, report=report),
+        develops("phase-1", {"write": "b", "text": "b"}, attempt=2),
+        APPROVED,
+    )
+    assert done.outcome == "completed"
+    run = stage.name
+    assert replay(stage, run) == (0, [])
+    (again,) = set(stage.names) - {run}
+    kinds = ("subtask_completed", "subtask_failed")
+    told = [[(e["type"], e["task"]) for e in events(stage, name, *kinds)] for name in (run, again)]
+    assert told[0] == told[1]
+    assert ("subtask_failed", "2") in told[0]
+
+
+def test_a_repair_by_hand_ends_the_replay_and_is_said(stage: Stage) -> None:
+    stage.run(tasks("One", "Two"), writes("1", "a"), develops("2", FAILS), APPROVED)
+    run = stage.name
+    place = Path(stage.amelia("fix", run, "2").out.strip())
+    (place / "broken").rename(place / "mended")
+    assert stage.amelia("fix", run, "2", "--done").code == 0
+    assert goes_on(stage, run).outcome == "completed"
+    done = stage.amelia("replay", run)
+    assert done.code == 0, done.out
+    assert "2 was fixed by hand" in done.err
+    assert "the same: halted(verify_limit), 2 units" in done.out
+
+
+def test_what_differs_is_listed(stage: Stage) -> None:
+    strict = stage.room / "strict"
+    stage.repo.commit({"check.sh": f"test ! -e '{strict}' || test ! -e b\n"}, "Look around")
+    assert stage.run(tasks("One", "Two"), writes("1", "a"), writes("2", "b"), APPROVED).code == 0
+    run = stage.name
+    strict.touch()
+    code, differences = replay(stage, run)
+    assert code == 1
+    assert differences[:3] == [
+        "the outcome is halted(agent_limit) instead of completed",
+        "2: parked (agent_limit) instead of landed",
+        "2: 2 attempts instead of 1",
+    ]
+    assert "differs: 2: 2 attempts" in stage.amelia("replay", run).out
+
+
+def test_a_run_can_be_played_again_after_its_store_was_cleared_away(stage: Stage) -> None:
+    assert stage.run(tasks("One"), writes("1", "a"), APPROVED).code == 0
+    assert "1 runs cleared" in stage.amelia("gc").out
+    assert replay(stage, stage.name) == (0, [])
+
+
+def test_a_saved_run_is_played_anywhere(stage: Stage, tmp_path: Path) -> None:
+    stage.run(
+        tasks("One", "Two"),
+        develops("1", *EVERY_KIND, attempt=1),
+        develops("2", FAILS),
+        APPROVED,
+    )
+    run = stage.name
+    assert stage.amelia("skip", run, "2").code == 0
+    assert goes_on(stage, run).outcome == "completed"
+    place = tmp_path / "kept" / "example"
+    assert stage.amelia("replay", run, "--save", place).code == 0
+    assert stage.amelia("replay", run, "--save", place).code == 3
+    assert stage.amelia("replay", place, "--save", place).code == 2
+    shutil.rmtree(stage.home)
+    done = stage.amelia("replay", place, env={"TMPDIR": str(tmp_path)})
+    assert done.code == 0, done.out + done.err
+    assert not list(tmp_path.glob("amelia-replay-*"))
+    expected = json.loads((place / "expected.json").read_text())
+    expected["result"]["units"]["1"]["tree"] = "0" * 40
+    (place / "expected.json").write_text(json.dumps(expected))
+    done = stage.amelia("replay", place, env={"TMPDIR": str(tmp_path)})
+    assert done.code == 1
+    assert "differs: 1: landed as tree" in done.out
+    assert list(tmp_path.glob("amelia-replay-*"))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("expected.json", "{}", "expected.json: "),
+        ("course.jsonl", "{", "course.jsonl: "),
+        (
+            "course.jsonl",
+            '{"wish": "unit_landed", "body": {"unit": "1", "attempt": 1, "commit": ""}}',
+            "course.jsonl: ",
+        ),
+        ("base.toml", "files = 1", "base.toml: "),
+        ("base.toml", "\\", "base.toml: "),
+        ("base.toml", "files = []", "these files make the tree"),
+        ("script.toml", "turn = 1", "script.toml: "),
+        ("amelia.toml", "colour = 1", "unknown key colour"),
+    ],
+)
+def test_a_damaged_file_is_named(
+    saved_run: tuple[Stage, Path], name: str, text: str, said: str, tmp_path: Path
+) -> None:
+    stage, saved = saved_run
+    place = shutil.copytree(saved, tmp_path / "copy")
+    (place / name).write_text(text)
+    done = stage.amelia("replay", place, env={"TMPDIR": str(tmp_path)})
+    assert done.code in {2, 3}
+    assert said in done.err
+    assert "hint" in done.err
+
+
+@pytest.fixture(scope="module")
+def saved_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Stage, Path]:
+    stage = make_stage(tmp_path_factory.mktemp("saved"))
+    stage.run(tasks("One"), writes("1", "a"), APPROVED)
+    stage.amelia("replay", stage.name, "--save", stage.room / "example")
+    return stage, stage.room / "example"
+
+
+@pytest.mark.parametrize("place", SAVED, ids=lambda path: path.name)
+def test_what_came_out_well_once_still_does(place: Path, tmp_path: Path) -> None:
+    stage = make_stage(tmp_path)
+    done = stage.amelia("replay", place, "--json", env={"TMPDIR": str(tmp_path)})
+    assert done.events[-1]["differences"] == []
+    assert done.code == 0
+
+
+def test_there_are_saved_runs() -> None:
+    assert SAVED
