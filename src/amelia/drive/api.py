@@ -22,7 +22,7 @@ from amelia.model.agents import AgentSettings, DriverInfo, SessionId, TurnSpec
 from amelia.model.errors import ConfigError
 from amelia.system.process import clean_environment, run_supervised
 
-PROBE_TIME = timedelta(seconds=60)
+PROBE_TIME = timedelta(seconds=25)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class ApiDriver:
         if not all(model.partition(":")):
             raise ConfigError(
                 f"driver api: model = {model!r} names no model of a provider",
-                hint='write it as provider:model, for example "anthropic:claude-sonnet-4-5"',
+                hint='write it as provider:model, for example "anthropic:claude-sonnet-5-5"',
             )
         return model
 

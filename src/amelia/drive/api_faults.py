@@ -101,7 +101,8 @@ def _until_reset(text: str, now: datetime) -> timedelta | None:
     try:
         number = float(text)
     except ValueError:
-        return _until_time(text, now) or _duration(text)
+        at_a_time = _until_time(text, now)
+        return _duration(text) if at_a_time is None else at_a_time
     return _seconds(number - now.timestamp() if number >= _AN_EPOCH else number)
 
 

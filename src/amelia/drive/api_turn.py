@@ -32,6 +32,7 @@ from pydantic_ai import (
 )
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.exceptions import RetryModelRequest, UsageLimitExceeded
+from pydantic_ai.messages import repair_messages
 from pydantic_ai.models import Model, ModelRequestContext
 
 from amelia.drive.api_agent import Assignment, Teller
@@ -102,9 +103,9 @@ class _Session:
         self._path = path
 
     def load(self) -> list[ModelMessage] | None:
-        """Returns the messages until now; None if they cannot be had."""
+        """Returns the messages until now, broken off calls closed; None if they cannot be had."""
         try:
-            return ModelMessagesTypeAdapter.validate_json(self._path.read_bytes())
+            return repair_messages(ModelMessagesTypeAdapter.validate_json(self._path.read_bytes()))
         except (OSError, ValidationError):
             return None
 
