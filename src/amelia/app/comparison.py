@@ -1,7 +1,7 @@
 """What a run came to, in a form in which two runs of the same plan can be compared.
 
-Units that are worked on at the same time may land in another order. A landed tree is therefore compared
-only if the same units had landed by then; the last one always is.
+Units that are worked on at the same time may land in another order. Trees are therefore compared where the
+same units had landed, in whatever order.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -75,8 +75,7 @@ def _differences(expected: Result, seen: Result) -> Iterator[str]:
             yield f"{unit}: is not there any more"
         elif before.standing != UNDER_WAY:
             yield from (f"{unit}: {what}" for what in _changed(before, now))
-            if now.tree != before.tree and _by_then(expected, unit) == _by_then(seen, unit):
-                yield f"{unit}: landed as tree {now.tree} instead of {before.tree}"
+    yield from _other_trees(expected, seen)
 
 
 def _changed(before: Standing, now: Standing) -> Iterator[str]:
@@ -86,11 +85,19 @@ def _changed(before: Standing, now: Standing) -> Iterator[str]:
         yield f"{now.attempts} attempts instead of {before.attempts}"
 
 
-def _by_then(result: Result, unit: UnitId) -> frozenset[UnitId] | None:
-    """Returns the units that had landed when one did, itself included; nothing if it did not."""
-    if unit not in result.landed:
-        return None
-    return frozenset(result.landed[: result.landed.index(unit) + 1])
+def _other_trees(expected: Result, seen: Result) -> Iterator[str]:
+    now = _trees(seen)
+    for landed, tree in _trees(expected).items():
+        if landed in now and now[landed] != tree:
+            yield f"{', '.join(sorted(landed))} landed: the tree is {now[landed]} instead of {tree}"
+
+
+def _trees(result: Result) -> dict[frozenset[UnitId], TreeId | None]:
+    """Returns the tree of the branch by the units that had landed on it."""
+    return {
+        frozenset(result.landed[:count]): result.units[unit].tree
+        for count, unit in enumerate(result.landed, start=1)
+    }
 
 
 def _words(state: UnitState) -> str:
