@@ -169,7 +169,9 @@ async def test_claude_sees_its_own_variables_and_no_others(
     seen = environment(trace)
     assert {"ANTHROPIC_API_KEY", "CLAUDE_CONFIG_DIR"} <= set(seen)
     assert not {"AWS_SECRET_ACCESS_KEY", "CLAUDECODE", "OTHER_KEY"} & set(seen)
-    assert seen["CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC"] == "1"
+    for name in ("NONESSENTIAL_TRAFFIC", "BACKGROUND_TASKS", "AUTO_MEMORY", "FILE_MENTIONS"):
+        assert seen[f"CLAUDE_CODE_DISABLE_{name}"] == "1"
+    assert seen["CLAUDE_CODE_MAX_RETRIES"] == "2"
     monkeypatch.setenv("CLAUDE_CODE_USE_BEDROCK", "1")
     monkeypatch.setenv("CLAUDE_CODE_MAX_RETRIES", "9")
     await take(trace, driver(trace, passes=("CLAUDE_CODE_MAX_RETRIES", "NOT_SET")))
@@ -211,6 +213,8 @@ async def test_without_a_command_it_is_found_on_the_path_or_in_the_installed_sdk
     monkeypatch.setattr(sys, "path", [str(package.parent), *sys.path])
     info = await found.probe()
     assert (info.program, info.version) == (str(program), "2.1.325")
+    with pytest.raises(ConfigError, match="there is no program nowhere"):
+        await driver(trace, command=("nowhere",)).probe()
 
 
 @pytest.mark.parametrize("script", [FAILS, BABBLES, "#!/bin/sh\nexit 0\n"])

@@ -65,7 +65,7 @@ def test_words_and_tools_are_told_in_their_order() -> None:
         assistant({"type": "tool_use", "id": "t1", "name": "Write", "input": {"file_path": "a.py"}}),
         assistant({"type": "tool_use", "id": "t2", "name": "Bash", "input": {"command": "false"}}),
         user({"type": "tool_result", "tool_use_id": "t2", "is_error": True}),
-        user({"type": "tool_result", "tool_use_id": "t1", "content": "created"}),
+        user({"type": "tool_result", "tool_use_id": "t1", "is_error": False}),
         user({"type": "tool_result", "tool_use_id": "t1"}, {"type": "text", "text": "a nudge"}),
     )
     assert heard == [
