@@ -1,7 +1,11 @@
 """A recorded run can be played again: it comes to the same, or the command says what differs."""
 
 import json
+import os
+import re
 import shutil
+import subprocess  # noqa: TID251 - the guide shows commands; they are run
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +29,7 @@ pytestmark = pytest.mark.slow
 
 REPOSITORY = Path(__file__).parents[2]
 SAVED = sorted(path.parent for path in (REPOSITORY / "tests" / "replays").glob("*/expected.json"))
+SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TWICE = f"{SETTINGS}\n[modes.tasks]\nattempts = 2\n\n[modes.lifecycle]\nattempts = 1\n"
 FAILS: Act = {"append": "broken", "text": "again\n"}
 LONG_AGO: Act = {"limit": "2020-01-01T00:00:00Z"}
@@ -340,6 +345,29 @@ def test_what_came_out_well_once_still_does(place: Path, tmp_path: Path) -> None
     done = stage.amelia("replay", place, "--json", env={"TMPDIR": str(tmp_path)})
     assert done.events[-1]["differences"] == []
     assert done.code == 0
+
+
+def test_the_guide_can_be_followed(tmp_path: Path) -> None:
+    page = (REPOSITORY / "docs" / "guides" / "replay.md").read_text(encoding="utf-8")
+    environment = {
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "HOME": str(tmp_path),
+        "TMPDIR": str(tmp_path),
+        "AMELIA_HOME": str(tmp_path / "state"),
+        "LANG": "C.UTF-8",
+    }
+    done = subprocess.run(
+        ["sh", "-e", "-c", "\n".join(SHELL.findall(page))],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        check=False,
+        encoding="utf-8",
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("the same: completed, 1 unit\n") == 2
+    files = {path.name for path in (tmp_path / "kept").iterdir()}
+    assert all(f"`{name}`" in page for name in files)
 
 
 def test_there_are_saved_runs() -> None:

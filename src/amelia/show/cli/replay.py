@@ -90,8 +90,9 @@ def _compare(playing: Playing, *, as_json: bool) -> int:
         told = {"type": "replay_compared", "run": playing.directory.run, "differences": found}
         click.echo(json.dumps(told))
     elif not found:
-        count = len(playing.replay.expected.units)
-        click.echo(f"the same: {playing.replay.expected.outcome or 'as far as it was played'}, {count} units")
+        expected = playing.replay.expected
+        count = f"{len(expected.units)} unit{'s' if len(expected.units) > 1 else ''}"
+        click.echo(f"the same: {expected.outcome or 'as far as it was played'}, {count}")
     else:
         click.echo("".join(f"differs: {printable(line)}\n" for line in found), nl=False)
     return 1 if found else 0
