@@ -232,8 +232,8 @@ def test_the_log_has_every_event_without_gaps(halted: Stage) -> None:
 
 def test_what_the_agents_used_is_told_with_every_attempt(halted: Stage) -> None:
     done = halted.amelia("log", halted.name, "1", "--json")
-    used = [(event.get("tokens"), event.get("cost")) for event in done.of_type("attempt_ended")]
-    assert used == [(120, 0.25), (120, 0.25)]
+    used = [event["usage"] for event in done.of_type("usage_reported") if event["role"] == "developer"]
+    assert used == [{"input_tokens": 100, "output_tokens": 20, "cost": 0.25}] * 2
 
 
 def test_the_difference_of_a_unit_is_a_patch_that_git_applies(halted: Stage) -> None:

@@ -307,14 +307,17 @@ def test_a_question_of_the_evaluator_waits_for_a_person(stage: Stage) -> None:
     assert stage.subjects() == []
 
 
-def test_a_limit_is_waited_out_and_is_no_attempt(stage: Stage) -> None:
+def test_a_limit_is_waited_out_and_the_work_goes_on_where_it_was(stage: Stage) -> None:
     limit = {"limit": "2020-01-01T00:00:00Z"}
     limited = develops("1", {"write": "half", "text": "x"}, stage.then(writes("1", "a"), APPROVED), limit)
     done = stage.run(tasks("Only"), limited)
     assert done.code == 0
     assert [event["ending"] for event in done.of_type("attempt_ended")] == ["limited", "ok"]
     assert stage.log("%(trailers:key=Amelia-Attempt,valueonly,separator=)") == ["1"]
-    assert "half" not in stage.files()
+    assert "half" in stage.files()
+    first, second = stage.turns("1", 1)
+    assert (second["resume"], second["session"]) == (True, first["session"])
+    assert "cut off" in second["prompt"]
 
 
 def test_a_limit_of_the_evaluator_is_no_ruling(stage: Stage) -> None:

@@ -1,7 +1,8 @@
 """How a turn ended: one pure function over everything that was seen.
 
 - Neither the exit code nor the agent's JSON is believed alone: both must say that all went well.
-- Who ended a turn decides how it ended, whatever the agent managed to say before.
+- Who ended a turn decides how it ended, whatever the agent managed to say before; only a report that was
+  there when the budget ran out counts.
 - Only structured results tell of a limit; a text that speaks of one is a text.
 """
 
@@ -55,8 +56,11 @@ def conclude(seen: Seen, *, exit_code: int | None, ended_by: Ending | None, erro
 
     `ended_by` says how, if it was not the agent who ended it; `errors` is the end of its standard error.
     """
-    ending = ended_by or _own_ending(seen, exit_code)
     result = seen.result
+    if ended_by is Ending.OUT_OF_BUDGET and result is not None and result.report is not None:
+        ending = Ending.OK  # it was ready when the last of its budget was counted; that is paid for
+    else:
+        ending = ended_by or _own_ending(seen, exit_code)
     return TurnEnded(
         ending=ending,
         session=seen.session,

@@ -170,10 +170,10 @@ class Player:
         for act in cast("list[Table]", turn.get("do", [])):
             if (code := self.perform(act)) is not None:
                 return code
-        if "usage" in turn:
-            self.tell("usage", **cast("Table", turn["usage"]))
         if "report" in turn:
             self.tell("result", report=turn["report"])
+        if "usage" in turn:
+            self.tell("usage", **cast("Table", turn["usage"]))
         return 0
 
     def perform(self, act: Table) -> int | None:

@@ -64,8 +64,8 @@ def test_a_whole_turn_is_told_line_by_line(tmp_path: Path) -> None:
         },
         {"type": "tool", "state": "ended", "name": "run", "ok": False},
         {"type": "say", "text": "done"},
-        {"type": "usage", "input": 5, "output": 6},
         {"type": "result", "report": {"status": "completed"}},
+        {"type": "usage", "input": 5, "output": 6},
     ]
     assert "noise" in played.errors
     assert (tmp_path / "work" / "b").read_text(encoding="utf-8") == "ä"

@@ -144,6 +144,13 @@ EVENTS = st.sampled_from(
 )
 
 
+def test_a_report_that_was_there_when_the_budget_ran_out_counts() -> None:
+    ready = Result(ending=Ending.OK, report={"status": "completed"})
+    used = Used(Usage(1, 1, 9.0))
+    assert end(ready, used, exit_code=143, ended_by=Ending.OUT_OF_BUDGET).ending is Ending.OK
+    assert end(used, exit_code=143, ended_by=Ending.OUT_OF_BUDGET).ending is Ending.OUT_OF_BUDGET
+
+
 @given(
     st.lists(EVENTS),
     st.sampled_from([None, 0, 1, 137]),
@@ -154,5 +161,6 @@ def test_a_report_counts_only_with_a_clean_exit_that_was_the_agents_own(
 ) -> None:
     ended = end(*heard, exit_code=exit_code, ended_by=ended_by)
     if ended.report is not None:
-        assert (ended.ending, exit_code, ended_by) == (Ending.OK, 0, None)
+        assert ended.ending is Ending.OK
+        assert (exit_code, ended_by) == (0, None) or ended_by is Ending.OUT_OF_BUDGET
     assert (ended.detail == "") == (ended.ending is Ending.OK)

@@ -1,21 +1,45 @@
-"""`amelia resume RUN`: a run goes on from where it stands."""
+"""`amelia resume RUN`: a run goes on from where it stands, with more to spend if a person says so."""
+
+from dataclasses import replace
 
 import click
 
-from amelia.app.people import standing
+from amelia.app.people import ask, standing
 from amelia.app.runs import plan_has_changed
 from amelia.config.places import state_home
-from amelia.record.runs import find_run
+from amelia.model.agents import Allowance
+from amelia.model.events import BudgetChanged
+from amelia.model.policy import Budget
+from amelia.record.runs import RunDirectory, find_run
 from amelia.show.cli.driving import drive
+
+_MONEY = click.FloatRange(min=0, min_open=True)
+_TOKENS = click.IntRange(min=1)
 
 
 @click.command("resume")
 @click.argument("run")
+@click.option("--max-cost", type=_MONEY, help="What the whole run may cost, in US dollars.")
+@click.option(
+    "--max-tokens", type=_TOKENS, help="Tokens the whole run may use where their cost is not known."
+)
+@click.option("--max-unit-cost", type=_MONEY, help="What a unit may cost.")
+@click.option("--max-unit-tokens", type=_TOKENS, help="Tokens a unit may use where their cost is not known.")
 @click.option("--json", "as_json", is_flag=True, help="Print one event per line as JSON.")
 @click.option("--no-input", is_flag=True, help="Never ask anything.")
-def command(*, run: str, as_json: bool, no_input: bool) -> None:  # noqa: ARG001 - asks nothing anyway
+def command(
+    *,
+    run: str,
+    max_cost: float | None,
+    max_tokens: int | None,
+    max_unit_cost: float | None,
+    max_unit_tokens: int | None,
+    as_json: bool,
+    no_input: bool,  # noqa: ARG001 - asks nothing anyway
+) -> None:
     """Go on with RUN from where it stands: after a pause, a crash, or what a person did about it.
 
+    With --max-… the run gets another budget: what it may use in all, from its beginning.
     Follows the run if another process drives it. Exit codes are those of `amelia run`.
     """
     directory = find_run(state_home(), run)
@@ -23,6 +47,12 @@ def command(*, run: str, as_json: bool, no_input: bool) -> None:  # noqa: ARG001
     if state.outcome is not None and state.outcome.is_final:
         click.echo(f"run {directory.run} is {state.outcome}; there is nothing to resume", err=True)
         raise SystemExit(drive(directory, as_json=as_json))
+    _change_budget(
+        directory,
+        state.budget,
+        of_run=Allowance(cost=max_cost, tokens=max_tokens),
+        of_unit=Allowance(cost=max_unit_cost, tokens=max_unit_tokens),
+    )
     if plan_has_changed(state.facts):
         click.echo(
             f"note: {state.facts.plan_path} is not what it was when the run started; the run goes on with "
@@ -30,3 +60,18 @@ def command(*, run: str, as_json: bool, no_input: bool) -> None:  # noqa: ARG001
             err=True,
         )
     raise SystemExit(drive(directory, as_json=as_json))
+
+
+def _change_budget(directory: RunDirectory, now: Budget, *, of_run: Allowance, of_unit: Allowance) -> None:
+    wanted = Budget(unit=_over(now.unit, of_unit), run=_over(now.run, of_run))
+    if wanted != now:
+        ask(directory, BudgetChanged(wanted))
+
+
+def _over(now: Allowance, said: Allowance) -> Allowance:
+    """Returns an allowance with what was said of it."""
+    return replace(
+        now,
+        cost=now.cost if said.cost is None else said.cost,
+        tokens=now.tokens if said.tokens is None else said.tokens,
+    )

@@ -4,12 +4,13 @@ from collections.abc import Iterator, Sequence
 
 from amelia.model.findings import Disposition
 from amelia.model.git import branch_ref
-from amelia.model.outcome import Result
+from amelia.model.outcome import Reason, Result
 from amelia.model.plan import UnitId
-from amelia.model.state import Branch, Parked, Wish
+from amelia.model.state import Branch, Parked, RunState, Wish
+from amelia.schedule.budget import is_run_out
 from amelia.show.run.scene import Scene
 from amelia.show.run.spans import Line, Span, Style
-from amelia.show.run.standing import Exit, exits_of, exits_of_run, is_final
+from amelia.show.run.standing import Exit, exits_of, exits_of_run, is_final, spent_text
 from amelia.show.run.times import duration, lasted
 from amelia.show.text import width
 
@@ -77,12 +78,20 @@ def _run_block(scene: Scene) -> list[Line]:
     ways = exits_of_run(scene.run)
     if not ways:
         return []
-    what = "the run is paused" if scene.run.is_paused else "the whole branch does not pass its checks"
     return [
-        scene.line(Span(f"{scene.charset.asking} {what}", Style.ASKING)),
+        scene.line(Span(f"{scene.charset.asking} {_what_stopped(scene.run)}", Style.ASKING)),
         *_detail(scene.run.branch_feedback, scene),
         *_commands(ways, scene),
     ]
+
+
+def _what_stopped(run: RunState) -> str:
+    if run.is_paused:
+        return "the run is paused"
+    if run.outcome is not None and run.outcome.reason is Reason.BUDGET:
+        whose = "of the run" if is_run_out(run) else "of a unit"
+        return f"the budget {whose} is used up"
+    return "the whole branch does not pass its checks"
 
 
 def _detail(text: str, scene: Scene) -> Iterator[Line]:
@@ -134,6 +143,8 @@ def _whole(scene: Scene) -> Iterator[str]:
     time = lasted(timeline.started_at, scene.now)
     if time is not None:
         yield duration(time)
+    if used := spent_text(run.spent_in_all):
+        yield used
     if run.outcome is not None and run.facts.test_command is None:
         yield "nothing was executed"
     if run.outcome is not None and (red := sum(len(tests) for tests in run.red.values())):

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from amelia.model import events as ev
+from amelia.model.agents import Spent
 from amelia.model.findings import Disposition, Finding
 from amelia.model.git import CommitId, branch_ref
 from amelia.model.plan import Mode, TaskId, TaskStatus, Unit, UnitId
@@ -73,6 +74,8 @@ def execution_state(run: RunState, timeline: Timeline) -> Json:
         "open_red_tests": {unit: list(tests) for unit, tests in run.red.items()},
         "deferred_findings": _ruled(run, Disposition.DEFER),
         "rejected_findings": _ruled(run, Disposition.REJECT),
+        "spent": _spent(run.spent_in_all),
+        "budget": asdict(run.budget),
         "policy": asdict(run.facts.policy),
     }
 
@@ -322,10 +325,15 @@ def _unit(unit: Unit, view: _View) -> Json:
         "waiting_for": list(blockers(run, unit)) if is_waiting else [],
         "waiting_until": (state.until or None) if isinstance(state, Resting) else None,
         "blocked_by": list(view.blocked.get(unit.id, ())),
+        "spent": _spent(run.spent.get(unit.id, Spent())),
         "waits_for_person": [way.command for way in exits_of(run, unit.id, view.blocked)],
         "started_at": _instant(times.started_at),
         "finished_at": _instant(times.ended_at) if is_over else None,
     }
+
+
+def _spent(spent: Spent) -> Json:
+    return {"cost": spent.cost, "tokens_of_unknown_cost": spent.unpriced}
 
 
 def _base(state: UnitState) -> CommitId | None:

@@ -4,9 +4,10 @@ Nothing here is stored anywhere: it follows from the state of a run. Costs grow 
 """
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from amelia.model.agents import Spent
 from amelia.model.outcome import Reason
 from amelia.model.plan import TaskId, TaskStatus, UnitId
 from amelia.model.state import (
@@ -20,8 +21,12 @@ from amelia.model.state import (
     UnitState,
     Waiting,
 )
+from amelia.schedule.budget import is_run_out
 from amelia.show.run.times import Timeline, UnitTimes
 from amelia.show.text import printable
+
+_THOUSAND = 1_000
+_MILLION = 1_000_000
 
 Blocked = Mapping[UnitId, tuple[UnitId, ...]]
 
@@ -179,13 +184,43 @@ def _ways(run: RunState, unit: UnitId, state: Parked) -> tuple[Exit, ...]:
     )
 
 
+def spent_text(spent: Spent) -> str:
+    """Returns what was used, as far as anybody knows: `$1.20, 45k tokens of unknown cost`."""
+    parts = [f"${spent.cost:.2f}"] if spent.cost else []
+    if spent.unpriced:
+        parts.append(f"{_thousands(spent.unpriced)} tokens of unknown cost")
+    return ", ".join(parts)
+
+
+def _thousands(number: int) -> str:
+    return (
+        f"{number / 1e6:.1f}M"
+        if number >= _MILLION
+        else f"{number / 1e3:.0f}k"
+        if number >= _THOUSAND
+        else str(number)
+    )
+
+
 def exits_of_run(run: RunState) -> tuple[Exit, ...]:
     """Returns what a person can do about a run that waits for one as a whole, not for one of its units."""
     if run.outcome is None:
         return (_exit(run, "resume", effect="go on"), _abort(run)) if run.is_paused else ()
+    if run.outcome.reason is Reason.BUDGET:
+        return (*_more(run), _abort(run))
     if run.outcome.reason is Reason.BRANCH_RED:
         return (_exit(run, "resume", effect="verify the branch again"), _abort(run))
     return ()
+
+
+def _more(run: RunState) -> Iterator[Exit]:
+    """Yields how a person raises what is used up: twice as much is a start."""
+    money, tokens = "let it cost that much in all", "let it use that many tokens in all"
+    whose, allowed = ("", run.budget.run) if is_run_out(run) else ("-unit", run.budget.unit)
+    if allowed.cost is not None:
+        yield _exit(run, "resume", f"--max{whose}-cost", f"{allowed.cost * 2:g}", effect=money)
+    if allowed.tokens is not None:
+        yield _exit(run, "resume", f"--max{whose}-tokens", str(allowed.tokens * 2), effect=tokens)
 
 
 def _abort(run: RunState) -> Exit:
