@@ -11,6 +11,7 @@ import signal
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 import msgspec
 
@@ -81,16 +82,20 @@ class Wire:
                 return table_of(message.get("result"))
 
     def leave(self) -> int | None:
-        """Lets the agent end by itself within a bounded time; returns its exit code, None if it stays."""
+        """Lets the agent end by itself within a bounded time; returns its exit code, None if it stays.
+
+        After signal n the code is 128 + n.
+        """
         os.close(self._input)
         self._poll.unregister(self._wake)
         deadline = time.monotonic() + TIME_TO_LEAVE
-        while self._poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
-            if not os.read(self._output, CHUNK):
+        while (left := deadline - time.monotonic()) > 0:
+            if not self._poll.poll(left * 1000) or not os.read(self._output, CHUNK):
                 break
-        while (ended := os.waitpid(self._agent, os.WNOHANG))[0] == 0 and time.monotonic() < deadline:
+        while not (ended := os.waitpid(self._agent, os.WNOHANG))[0] and time.monotonic() < deadline:
             time.sleep(PAUSE)
-        return os.waitstatus_to_exitcode(ended[1]) if ended[0] else None
+        code = os.waitstatus_to_exitcode(ended[1]) if ended[0] else None
+        return 128 - code if code is not None and code < 0 else code
 
     def _answer(self, message: Table) -> None:
         result = self._hear(str(message["method"]), table_of(message.get("params")))
@@ -137,11 +142,9 @@ class Wire:
 
     def _send(self, message: Table) -> None:
         data = memoryview(msgspec.json.encode({"jsonrpc": "2.0", **message}) + b"\n")
-        while data:
-            try:
+        with suppress(BrokenPipeError):  # it is gone; its last words can still be read
+            while data:
                 data = data[os.write(self._input, data) :]
-            except BrokenPipeError:
-                raise AgentIsGone from None
 
 
 def _start(command: Sequence[str]) -> tuple[int, int, int]:

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess  # noqa: TID251 - the client is a program
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -31,11 +32,18 @@ class Stage:
         self.told: list[Table] = []
         self.errors = ""
 
-    def run(self, *options: str, prompt: bytes = b"Do it.", interrupt_at: str = "", **script: Any) -> "Stage":
+    def run(
+        self,
+        *options: str,
+        prompt: bytes = b"Do it.",
+        interrupt_at: str = "",
+        command: Sequence[str] = (),
+        **script: Any,
+    ) -> "Stage":
         """Takes one turn; its output goes to files, which an agent that stays cannot hold open for us."""
         given, output, errors = (self.work.parent / name for name in ("prompt", "output", "errors"))
         given.write_bytes(prompt)
-        agent = [sys.executable, str(AGENT), json.dumps({"log": str(self.log), **script})]
+        agent = command or [sys.executable, str(AGENT), json.dumps({"log": str(self.log), **script})]
         with given.open("rb") as stdin, output.open("wb") as stdout, errors.open("wb") as stderr:
             process = subprocess.Popen(
                 [sys.executable, "-m", "amelia.drive.acp_client", *options, "--", *agent],
@@ -372,10 +380,26 @@ def test_an_agent_that_dies_ends_the_turn_without_a_result(stage: Stage, code: i
     assert "Traceback" not in stage.errors
 
 
-def test_an_agent_that_closes_its_ears_is_gone(stage: Stage) -> None:
+def test_an_agent_that_is_killed_ends_the_turn_with_its_signal(stage: Stage) -> None:
     stage.run(steps=[{"shell": "kill -9 $PPID"}])
-    assert stage.code not in (0, None)
+    assert stage.code == 137
     assert "the agent ended before its answer" in stage.errors
+
+
+def test_an_agent_that_does_not_fall_silent_is_left(stage: Stage) -> None:
+    stage.run(steps=[{"shell": "(sleep 0.5; yes) &"}, say(REPORT)])
+    assert (stage.code, stage.kinds()) == (0, ["session", "say", "result"])
+
+
+@pytest.mark.parametrize(
+    ("script", "code"),
+    [("exec 0<&-; sleep 0.3; exit 4", 4), ("exec 1>&-; sleep 600", 1)],
+    ids=["hears nothing", "says nothing"],
+)
+def test_an_agent_that_hangs_up_is_gone(stage: Stage, script: str, code: int) -> None:
+    stage.run(command=["sh", "-c", script])
+    assert (stage.code, stage.told) == (code, [])
+    assert stage.errors == "the agent ended before its answer\n"
 
 
 def test_an_interrupt_cancels_the_prompt(stage: Stage) -> None:
