@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from programs import few_programs
 from repositories import executable
 from stories import (
     APPROVED,
@@ -214,7 +215,8 @@ def test_wrong_usage_is_said_in_one_line(stage: Stage, arguments: tuple[str, ...
 def test_no_driver_and_no_script_are_refused(stage: Stage) -> None:
     stage.put(ONE)
     plan = stage.room / "plan.md"
-    _is_refused(stage, stage.amelia("run", plan), "no driver is chosen", "--driver", code=3)
+    few = few_programs(stage.room / "few", "git")
+    _is_refused(stage, stage.amelia("run", plan, env=few), "no agent is there", "--driver", code=3)
     _is_refused(stage, stage.amelia("run", plan, "--driver", "magic"), "'magic'", code=3)
     _is_refused(stage, stage.amelia("run", plan, "--driver", "script"), "--script", code=3)
 
