@@ -263,6 +263,13 @@ async def test_what_the_repository_brings_for_agents_counts_only_if_it_is_truste
 
 
 @real_codex
+async def test_a_worktree_that_lost_its_git_is_worked_in(desk: Desk, serve: Serve) -> None:
+    (desk.work / ".git").unlink()
+    assert (await desk.take(serve(patch(CREATE)).url, desk.spec())).ending is Ending.OK
+    assert (desk.work / "hello.py").exists()
+
+
+@real_codex
 async def test_a_thread_that_is_not_there_is_lost_and_nothing_is_done(desk: Desk, serve: Serve) -> None:
     server = serve()
     unknown = SessionId("11111111-2222-4333-8444-555555555555")
@@ -277,17 +284,19 @@ FAULTS: dict[str, tuple[Step, Ending]] = {
     "401": (Fault(status=401), Ending.AUTH),
     "403": (Fault(status=403), Ending.AUTH),
     "404": (Fault(status=404), Ending.FAILED),
+    "413": (Fault(status=413), Ending.FAILED),
     "429": (Fault(status=429), Ending.LIMITED),
+    "429 with retry-after": (Fault(status=429, headers={"retry-after": "3600"}), Ending.LIMITED),
     "429 with a reset time": (Fault(status=429, body=json.dumps(USAGE_LIMIT)), Ending.LIMITED),
     "500": (Fault(status=500), Ending.LIMITED),
     "503": (Fault(status=503), Ending.LIMITED),
     "529": (Fault(status=529), Ending.LIMITED),
-    "hang before headers": (Breakdown.HANG, Ending.TIMED_OUT_SILENCE),
-    "hang mid-stream": (Breakdown.HANG_MID_STREAM, Ending.TIMED_OUT_SILENCE),
-    "cut stream": (Breakdown.CUT_STREAM, Ending.LIMITED),
-    "dropped connection": (Breakdown.DROP, Ending.LIMITED),
-    "garbage": (Breakdown.GARBAGE, Ending.LIMITED),
-    "broken events": (Breakdown.BROKEN_EVENTS, Ending.LIMITED),
+    Breakdown.HANG: (Breakdown.HANG, Ending.TIMED_OUT_SILENCE),
+    Breakdown.HANG_MID_STREAM: (Breakdown.HANG_MID_STREAM, Ending.TIMED_OUT_SILENCE),
+    Breakdown.CUT_STREAM: (Breakdown.CUT_STREAM, Ending.LIMITED),
+    Breakdown.DROP: (Breakdown.DROP, Ending.LIMITED),
+    Breakdown.GARBAGE: (Breakdown.GARBAGE, Ending.LIMITED),
+    Breakdown.BROKEN_EVENTS: (Breakdown.BROKEN_EVENTS, Ending.LIMITED),
 }
 
 
@@ -307,7 +316,13 @@ async def test_a_fault_of_the_provider_is_an_ending(desk: Desk, serve: Serve, fa
     assert ended.detail
     assert (ended.until is not None) == (fault == "429 with a reset time")
     assert seconds < 15
-    assert len(server.requests) <= 9
+    assert len(server.requests) <= 3
+
+
+@real_codex
+async def test_a_fault_that_passes_is_bridged(desk: Desk, serve: Serve) -> None:
+    server = serve(Fault(status=529), Breakdown.DROP)
+    assert (await desk.take(server.url, desk.spec())).ending is Ending.OK
 
 
 @real_codex
@@ -335,7 +350,7 @@ async def test_a_limit_says_when_it_ends(desk: Desk, serve: Serve) -> None:
 @real_codex
 async def test_a_killed_turn_leaves_nothing_and_its_session_goes_on(desk: Desk, serve: Serve) -> None:
     server = serve(shell("setsid sleep 600 & echo > ready; sleep 600"))
-    turn = await desk.driver(server.url).start(desk.spec())
+    turn = await desk.driver(server.url).start(desk.spec(schema=SCHEMA))
     events: list[AgentEvent] = []
 
     async def listen() -> None:
@@ -351,13 +366,16 @@ async def test_a_killed_turn_leaves_nothing_and_its_session_goes_on(desk: Desk, 
     assert ended.ending is Ending.KILLED
     assert not desk.trace.living()
 
-    again = desk.spec(session=ended.session, resume=True)
-    assert (await desk.take(server.url, again)).session == ended.session
+    again = await desk.take(server.url, desk.spec(session=ended.session, resume=True, schema=SCHEMA))
+    assert again.ending is Ending.OK
+    assert again.session == ended.session
 
 
 @real_codex
 async def test_a_probe_finds_the_program_its_version_and_its_key(desk: Desk) -> None:
-    info = await desk.driver("http://127.0.0.1:9").probe()
+    driver = desk.driver("http://127.0.0.1:9")
+    assert driver.name == "codex"
+    info = await driver.probe()
     assert info.program == str(codex_program())
     assert info.version[0].isdigit()
     assert info.notes == ("uses the key in MODEL_KEY",)

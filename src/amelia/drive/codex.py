@@ -33,7 +33,8 @@ KEY = "CODEX_API_KEY"
 """Where Codex looks for a key to its own provider."""
 
 PROVIDER = "amelia"
-RETRIES = 2
+REQUEST_RETRIES = 2
+STREAM_RETRIES = 0  # it would wait as long as a provider asks it to, and say nothing
 STREAM_IDLE = timedelta(minutes=3)
 
 # Nothing is asked of anybody but the provider, and a network that is gone is an end, not a wait.
@@ -88,7 +89,7 @@ class CodexDriver:
             "--json",
             "--skip-git-repo-check",  # whatever an agent has done to `.git` in an earlier turn
             f"--sandbox={'workspace-write' if may_write else 'read-only'}",
-            *[f"--config={setting}" for setting in (*SETTINGS, *self._provider(), *self._trust(spec))],
+            *[f"--config={setting}" for setting in (*SETTINGS, *self._provider(), self._trust(spec.cwd))],
             *([f"--model={self.settings.model}"] if self.settings.model else []),
             *([f"--output-schema={_schema_file(spec.schema, Path(spec.state))}"] if spec.schema else []),
             *(["resume", spec.session] if spec.resume and spec.session else []),
@@ -115,19 +116,17 @@ class CodexDriver:
             "name": PROVIDER,
             "base_url": self.settings.base_url,
             "wire_api": "responses",
-            "request_max_retries": RETRIES,
-            "stream_max_retries": RETRIES,
+            "request_max_retries": REQUEST_RETRIES,
+            "stream_max_retries": STREAM_RETRIES,
             "stream_idle_timeout_ms": STREAM_IDLE // timedelta(milliseconds=1),
             **({"env_key": self.settings.key} if self.settings.key else {}),
         }
         table = ", ".join(f"{name}={_toml(value)}" for name, value in facts.items())
         return [*hidden, f"model_provider={_toml(PROVIDER)}", f"model_providers.{PROVIDER}={{{table}}}"]
 
-    def _trust(self, spec: TurnSpec) -> Sequence[str]:
-        is_trusted = self.settings.trusts_repository
-        level = _toml("trusted" if is_trusted else "untrusted")
-        trust = f"projects={{{_toml(os.path.realpath(spec.cwd))}={{trust_level={level}}}}}"
-        return [trust] if is_trusted else [trust, "features.skill_mcp_dependency_install=false"]
+    def _trust(self, cwd: str) -> str:
+        level = "trusted" if self.settings.trusts_repository else "untrusted"
+        return f"projects={{{_toml(os.path.realpath(cwd))}={{trust_level={_toml(level)}}}}}"
 
     def _variables(self) -> dict[str, str]:
         """Returns what Codex sees of the caller's environment beyond the usual."""
