@@ -11,6 +11,10 @@ from typing import Any
 
 import pytest
 
+from amelia.app import saved
+from amelia.app.scripts import UnplayableError
+from amelia.record.runs import RunDirectory
+from repositories import make_repository
 from stories import (
     APPROVED,
     FILES,
@@ -191,7 +195,7 @@ def test_a_run_that_was_cancelled_at_work_is_cancelled_at_the_same_point(stage: 
     assert replay(stage, run) == (0, [])
 
 
-def test_a_used_up_budget_halts_the_replay_too(stage: Stage) -> None:
+def test_a_used_up_budget_halts_the_replay_too_until_it_is_raised(stage: Stage) -> None:
     dear = {"usage": {"input": 10, "output": 10, "cost": 0.75}}
     (stage.repo.path / "amelia.toml").write_text(f"{TWICE}\n[budget]\nunit_cost = 1.0\n")
     stage.repo.commit({}, "A budget")
@@ -202,7 +206,10 @@ def test_a_used_up_budget_halts_the_replay_too(stage: Stage) -> None:
         APPROVED,
     )
     assert (done.code, done.outcome) == (6, "halted(budget)")
-    assert replay(stage, stage.name) == (0, [])
+    run = stage.name
+    assert replay(stage, run) == (0, [])
+    assert stage.amelia("resume", run, "--max-unit-cost", "9", "--json").outcome == "completed"
+    assert replay(stage, run) == (0, [])
 
 
 def test_units_that_ran_side_by_side_land_in_the_same_order_also_after_a_conflict(tmp_path: Path) -> None:
@@ -322,21 +329,91 @@ def test_a_saved_run_is_played_anywhere(stage: Stage, tmp_path: Path) -> None:
 def test_a_damaged_file_is_named(
     saved_run: tuple[Stage, Path], name: str, text: str, said: str, tmp_path: Path
 ) -> None:
-    stage, saved = saved_run
-    place = shutil.copytree(saved, tmp_path / "copy")
+    stage, example = saved_run
+    place = shutil.copytree(example, tmp_path / "copy")
     (place / name).write_text(text)
     done = stage.amelia("replay", place, env={"TMPDIR": str(tmp_path)})
     assert done.code in {2, 3}
     assert said in done.err
     assert "hint" in done.err
+    assert not list(tmp_path.glob("amelia-replay-*"))
 
 
 @pytest.fixture(scope="module")
 def saved_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Stage, Path]:
     stage = make_stage(tmp_path_factory.mktemp("saved"))
+    (stage.repo.path / "link").symlink_to("README.md")
+    (stage.repo.path / "check.sh").chmod(0o755)
+    stage.repo.commit({"bytes": b"\xff\x00"}, "More kinds of files")
     stage.run(tasks("One"), writes("1", "a"), APPROVED)
     stage.amelia("replay", stage.name, "--save", stage.room / "example")
     return stage, stage.room / "example"
+
+
+def test_all_kinds_of_files_of_a_base_are_saved(saved_run: tuple[Stage, Path]) -> None:
+    stage, place = saved_run
+    done = stage.amelia("replay", place)
+    assert done.code == 0, done.out + done.err
+
+
+def test_a_repository_that_is_too_large_is_not_saved(
+    saved_run: tuple[Stage, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    stage, _ = saved_run
+    monkeypatch.setattr(saved, "_LARGEST_BASE", 10)
+    with pytest.raises(UnplayableError, match="too large") as caught:
+        saved.save_replay(RunDirectory(stage.directory), tmp_path / "there")
+    assert caught.value.hint
+    assert not (tmp_path / "there").exists()
+
+
+def test_a_plan_that_would_be_cut_differently_now_is_not_saved(tmp_path: Path) -> None:
+    cut = f"{SETTINGS}\n[task_size_limits]\ncomplexity_threshold = 0.5\n"
+    stage = make_stage(tmp_path, {**FILES, "amelia.toml": cut})
+    names = [f"file-{number}.txt" for number in range(8)]
+    plan = f"# Many\n\n### Task 1: Many files\n- Files: create {', '.join(names)}\n- Acceptance criteria: all are there\n"
+    done = stage.run(plan, APPROVED, options=["--mode", "lifecycle"])
+    assert done.outcome == "needs_human(no_changes)"
+    (stage.repo.path / "amelia.toml").write_text(SETTINGS)
+    done = stage.amelia("replay", stage.name, "--save", tmp_path / "there")
+    assert done.code == 2
+    assert "cut into other units" in done.err
+    assert replay(stage, stage.name) == (0, [])
+
+
+def test_a_repository_of_another_format_is_played_and_not_saved(tmp_path: Path) -> None:
+    repo = make_repository(tmp_path / "repository", FILES, "--object-format=sha256")
+    stage = Stage(tmp_path, repo, tmp_path / "home")
+    stage.run(tasks("One"), writes("1", "a"), APPROVED)
+    run = stage.name
+    assert replay(stage, run) == (0, [])
+    assert stage.amelia("replay", run, "--save", tmp_path / "there").code == 2
+
+
+def test_a_run_that_started_from_nothing_can_be_played_again(tmp_path: Path) -> None:
+    repo = make_repository(tmp_path / "repository", {})
+    stage = Stage(tmp_path, repo, tmp_path / "home")
+    done = stage.run(tasks("One"), writes("1", "a"), APPROVED)
+    assert done.outcome == "completed"
+    run = stage.name
+    assert replay(stage, run) == (0, [])
+    assert stage.amelia("replay", run, "--save", tmp_path / "there").code == 0
+    assert stage.amelia("replay", tmp_path / "there").code == 0
+
+
+def test_what_a_hook_refused_is_refused_again(stage: Stage) -> None:
+    stage.repo.hook("pre-commit", "test ! -e bad || { echo 'bad is bad'; exit 1; }")
+    done = stage.run(
+        tasks("One"),
+        writes("1", "bad", attempt=1),
+        develops("1", {"delete": "bad"}, {"write": "a", "text": ""}),
+        APPROVED,
+    )
+    assert done.outcome == "completed"
+    run = stage.name
+    assert replay(stage, run) == (0, [])
+    (again,) = set(stage.names) - {run}
+    assert replay(stage, again) == (0, [])
 
 
 @pytest.mark.parametrize("place", SAVED, ids=lambda path: path.name)

@@ -53,7 +53,11 @@ def command(*, run: str, save: Path | None, as_json: bool) -> None:
 
 def _play_saved(place: Path, *, as_json: bool) -> int:
     room = Path(tempfile.mkdtemp(prefix="amelia-replay-"))
-    replay = open_saved(place, repository=room / "repository")
+    try:
+        replay = open_saved(place, repository=room / "repository")
+    except BaseException:
+        remove(room)
+        raise
     code = _play(replay, home=room / "state", beside=room, as_json=as_json)
     if code == 0:
         remove(room)
