@@ -20,7 +20,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from anyio import to_thread
+
 from amelia.drive.codex_lines import CodexLines
+from amelia.drive.prices import price_of
 from amelia.drive.stream import DETAIL_LIMIT
 from amelia.drive.turn import Program, ProgramTurn, agent_environment
 from amelia.model.agents import AgentSettings, DriverInfo, TurnSpec
@@ -77,6 +80,7 @@ class CodexDriver:
             model=self.settings.model or "",
             before=spec.before if spec.resume else None,
             now=datetime.now().astimezone(),
+            price=await to_thread.run_sync(price_of, self.name, self.settings),
         )
         environment = agent_environment(spec, self._variables())
         return ProgramTurn(spec, Program(self._arguments(spec), environment, lines, lines.explain))

@@ -2,6 +2,8 @@
 
 - Codex counts tokens over the whole thread, so what one turn used is the difference to what was known before.
   A count that went back, or that is zero, is a count that Codex began anew or never had.
+- It never tells a cost. Where the price of its model is known, what a turn cost is the difference of what
+  the whole thread has cost, for only of the thread is known how much of it came from a cache.
 - It tells errors as texts for people. Only texts that it writes itself, at their beginning, decide how a turn
   ended; what a provider or a model put behind them does not.
 - Of a thread that it cannot go on with it tells on its standard error alone, before any line.
@@ -9,6 +11,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import cast
 from uuid import UUID
@@ -36,6 +39,7 @@ from amelia.model.agents import (
     Usage,
     Used,
 )
+from amelia.model.prices import Price
 
 _RETRY = re.compile(r"Reconnecting\.\.\. (?:(\d{1,3})/\d{1,3}|waiting for network)(?: \((.*)\))?", re.DOTALL)
 _STATUS = re.compile(r"(?:unexpected status|exceeded retry limit, last status:) (\d{3})\b")
@@ -44,6 +48,7 @@ _UNTIL = re.compile(
     r"\btry again at (?:([A-Z][a-z]{2}) (\d{1,2})[a-z]{2}, (\d{4}) )?(\d{1,2}):(\d{2}) ([AP]M)", re.IGNORECASE
 )
 _MOST_CHANGES = 100
+_DIGITS = 9  # of an amount of money, so that a difference of two is not full of noise
 _MONTHS: Sequence[str] = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 
 _REFUSED = frozenset({401, 403})
@@ -83,8 +88,11 @@ class CodexLines:
     `before` is what the thread had used before it, `now` a time with its zone: Codex tells local times.
     """
 
-    def __init__(self, *, model: str, before: Usage | None, now: datetime) -> None:
+    def __init__(
+        self, *, model: str, before: Usage | None, now: datetime, price: Price | None = None
+    ) -> None:
         self._model = model
+        self._price = price
         self._counted = before
         self._now = now
         self._has_started = False
@@ -138,11 +146,19 @@ class CodexLines:
     def _used(self, usage: object) -> Sequence[Heard]:
         if not isinstance(usage, dict):
             return ()
-        counts = cast("Mapping[str, object]", usage)
-        total = Usage(count_of(counts.get("input_tokens")), count_of(counts.get("output_tokens")))
+        total = self._priced(cast("Mapping[str, object]", usage))
         used = _difference(total, self._counted)
         self._counted = total
         return (Used(used),) if used.tokens else ()
+
+    def _priced(self, counts: Mapping[str, object]) -> Usage:
+        """Returns what the whole thread has used."""
+        total = Usage(count_of(counts.get("input_tokens")), count_of(counts.get("output_tokens")))
+        if self._price is None:
+            return total
+        cached = count_of(counts.get("cached_input_tokens"))
+        written = count_of(counts.get("cache_write_input_tokens"))
+        return replace(total, cost=self._price.cost(total, cached=cached, written=written))
 
     def _completed(self) -> Result:
         return Result(ending=Ending.OK, report=read_report_text(self._message))
@@ -177,7 +193,11 @@ def _difference(total: Usage, counted: Usage | None) -> Usage:
     if counted is None:
         return total
     tokens = (total.input_tokens - counted.input_tokens, total.output_tokens - counted.output_tokens)
-    return total if min(tokens) < 0 else Usage(*tokens)
+    if min(tokens) < 0:
+        return total
+    if total.cost is None or counted.cost is None:
+        return Usage(*tokens)
+    return Usage(*tokens, round(max(0.0, total.cost - counted.cost), _DIGITS))
 
 
 def _read_retry(text: str) -> Retrying | None:

@@ -24,6 +24,7 @@ from amelia.model.agents import (
     Usage,
     Used,
 )
+from amelia.model.prices import Price
 
 NOW = datetime(2026, 11, 15, 16, 30, 12, 500, tzinfo=timezone(timedelta(hours=2)))
 THREAD = "01a1dfd2-2e9a-7983-9d7f-fa037402a407"
@@ -32,8 +33,11 @@ COMMAND = "/bin/bash -lc 'cat hello.py'"
 LOST = f"Error: thread/resume: thread/resume failed: no rollout found for thread id {THREAD} (code -32600)"
 
 
-def lines(before: Usage | None = None) -> CodexLines:
-    return CodexLines(model="gpt-5.5", before=before, now=NOW)
+PRICE = Price(fresh=2.0, cached=0.5, written=3.0, output=10.0)
+
+
+def lines(before: Usage | None = None, price: Price | None = None) -> CodexLines:
+    return CodexLines(model="gpt-5.5", before=before, now=NOW, price=price)
 
 
 def hear(*said: str | dict[str, Any], dialect: CodexLines | None = None) -> list[Heard]:
@@ -138,6 +142,34 @@ def test_what_a_turn_used_is_what_the_thread_has_used_since(
 ) -> None:
     heard = hear(completed(*total), dialect=lines(before))
     assert [event.usage for event in heard if isinstance(event, Used)] == ([used] if used else [])
+
+
+@pytest.mark.parametrize(
+    ("before", "total", "used"),
+    [
+        (None, (30, 6), Usage(30, 6, cost=40 + 5 + 60)),
+        (Usage(30, 6, cost=105.0), (50, 8), Usage(20, 2, cost=40 + 20)),
+        (Usage(30, 6), (50, 8), Usage(20, 2)),  # of a thread that has no price yet
+        (Usage(90, 6, cost=105.0), (50, 8), Usage(50, 8, cost=80 + 5 + 80)),  # it counts anew
+        (Usage(30, 6, cost=1000.0), (50, 8), Usage(20, 2, cost=0.0)),
+    ],
+)
+def test_a_turn_costs_what_the_thread_has_cost_since(
+    before: Usage | None, total: tuple[int, int], used: Usage
+) -> None:
+    heard = hear(completed(*total), dialect=lines(before, PRICE))
+    assert heard[0] == Used(used)
+
+
+def test_what_is_written_into_a_cache_has_its_own_price() -> None:
+    counts = {
+        "input_tokens": 30,
+        "cached_input_tokens": 10,
+        "cache_write_input_tokens": 5,
+        "output_tokens": 1,
+    }
+    heard = hear({"type": "turn.completed", "usage": counts}, dialect=lines(price=PRICE))
+    assert heard[0] == Used(Usage(30, 1, cost=30 + 5 + 15 + 10))
 
 
 def test_what_was_counted_is_not_counted_again() -> None:
