@@ -3,7 +3,7 @@
 - Three clocks bound every turn: until the first event, between two events, and over all. The one that runs
   out first ends the turn and gives its end the name.
 - A turn that uses up its allowance, or whose login is refused, is ended at once: trying on costs, and helps
-  nobody.
+  nobody. So is one that would wait for its provider: the run waits without keeping a lane.
 - A session belongs to the role that used it first and is refused in another: a reviewer never reads along in
   the developer's thoughts.
 - Cancelling a turn ends the agent's processes, within a bound, before the cancellation goes on.
@@ -16,6 +16,7 @@ import anyio
 
 from amelia.model.agents import (
     AgentEvent,
+    Allowance,
     Clocks,
     Driver,
     Ending,
@@ -29,6 +30,8 @@ from amelia.model.agents import (
     Used,
 )
 from amelia.model.errors import AmeliaError
+
+LONGEST_RETRY = 60.0  # seconds that an agent may wait for its provider by itself
 
 
 class SessionError(AmeliaError):
@@ -64,22 +67,16 @@ class Sessions:
     async def _follow(
         self, spec: TurnSpec, turn: Turn, hear: Callable[[AgentEvent], None]
     ) -> TurnEnded | None:
-        ended = None
-        spent = Spent()
+        ended, spent, stopped_for = None, Spent(), None
         async with aclosing(turn.events()) as events:
             async for event in events:
                 hear(event)
-                match event:
-                    case TurnEnded():
-                        ended = event
-                    case Retrying(is_refused=True):
-                        await turn.kill(Ending.AUTH)
-                    case Used(usage):
-                        spent = spent.plus(usage)
-                        if spec.allowance.is_used_up_by(spent):
-                            await turn.kill(Ending.OUT_OF_BUDGET)
-                    case _:
-                        pass
+                if isinstance(event, TurnEnded):
+                    ended = event
+                if isinstance(event, Used):
+                    spent = spent.plus(event.usage)
+                if stopped_for is None and (stopped_for := _reason_to_stop(event, spent, spec.allowance)):
+                    await turn.kill(stopped_for)
         return ended
 
     def _claim(self, session: SessionId | None, role: Role) -> None:
@@ -91,6 +88,18 @@ class Sessions:
                 f"session {session} belongs to the {owner} and cannot be used by the {role}",
                 hint="this is a mistake in Amelia; please report it",
             )
+
+
+def _reason_to_stop(event: AgentEvent, spent: Spent, allowance: Allowance) -> Ending | None:
+    match event:
+        case Retrying(is_refused=True):
+            return Ending.AUTH
+        case Retrying(delay=delay) if delay > LONGEST_RETRY:
+            return Ending.LIMITED
+        case Used() if allowance.is_used_up_by(spent):
+            return Ending.OUT_OF_BUDGET
+        case _:
+            return None
 
 
 def _hear(event: AgentEvent, alarm: "_Alarm", on_event: Callable[[AgentEvent], None] | None) -> None:

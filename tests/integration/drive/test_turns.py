@@ -18,6 +18,7 @@ from amelia.drive.session import SessionError, Sessions
 from amelia.drive.turn import Program, ProgramTurn, agent_environment
 from amelia.model.agents import (
     AgentEvent,
+    Allowance,
     Clocks,
     DriverInfo,
     Ending,
@@ -317,6 +318,36 @@ async def test_a_session_belongs_to_one_role(desk: Desk) -> None:
     # The id that the agent gave itself belongs to its role as well.
     with pytest.raises(SessionError):
         await sessions.take_turn(replace(mine, role=Role.REVIEWER, session=SessionId("s")))
+
+
+RETRY = '{"type": "retry", "attempt": 1, "delay": %s, "status": %s}'
+USED = '{"type": "usage", "input": 60, "output": 60, "cost": %s}'
+
+
+@pytest.mark.parametrize(
+    ("line", "ending"),
+    [
+        (RETRY % (1, 401), Ending.AUTH),
+        (RETRY % (1, 403), Ending.AUTH),
+        (RETRY % (3600, 429), Ending.LIMITED),
+        (USED % 2.5, Ending.OUT_OF_BUDGET),
+        (USED % "null", Ending.OUT_OF_BUDGET),
+        (RETRY % (3600, 401) + f"'; echo '{USED % 9}", Ending.AUTH),
+    ],
+)
+async def test_a_turn_that_cannot_help_any_more_is_ended_at_once(
+    desk: Desk, line: str, ending: Ending
+) -> None:
+    desk.spec = replace(desk.spec, allowance=Allowance(cost=2.0, tokens=100))
+    ended = await desk.shell(f"echo '{line}'; setsid sleep 600 & sleep 600")
+    assert ended.ending is ending
+    assert not desk.trace.living()
+
+
+@pytest.mark.parametrize("line", [RETRY % (5, 429), RETRY % (5, "null"), USED % 1.5])
+async def test_a_turn_that_may_still_help_goes_on(desk: Desk, line: str) -> None:
+    desk.spec = replace(desk.spec, allowance=Allowance(cost=2.0))
+    assert (await desk.shell(f"echo '{line}'; echo '{RESULT}'")).ending is Ending.OK
 
 
 async def test_turns_at_the_same_time_do_not_disturb_each_other(desk: Desk) -> None:
