@@ -144,9 +144,8 @@ async def test_a_turn_is_heard_recorded_and_ended_once(desk: Desk) -> None:
     records = desk.records()
     assert records[0]["prompt"] == "do it"
     assert records[0]["turn"]["session"] == session
-    assert [record["line"] for record in records[1:-1]][-1] == RESULT.replace(
-        '"a": 1', '"status": "completed"'
-    )
+    lines = [record["line"] for record in records[1:-1]]
+    assert RESULT.replace('"a": 1', '"status": "completed"') in lines
     assert records[-1]["ended"] == "ok"
     assert list(desk.transcript.parent.iterdir()) == [desk.transcript]
 
