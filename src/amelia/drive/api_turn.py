@@ -230,8 +230,5 @@ def _report(output: "Report | str | None") -> Report | None:
 
 def _detail(call: ToolCallPart) -> str:
     """Returns what a call is about: its first argument that is a text."""
-    try:
-        arguments = call.args_as_dict()
-    except ValueError:
-        return call.args_as_json_str()[:DETAIL_LIMIT]
-    return next((text for text in arguments.values() if isinstance(text, str)), "")[:DETAIL_LIMIT]
+    texts = (text for text in call.args_as_dict().values() if isinstance(text, str))
+    return next(texts, "")[:DETAIL_LIMIT]

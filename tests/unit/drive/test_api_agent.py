@@ -110,7 +110,7 @@ def test_a_tool_that_fails_or_is_refused_is_told_so(stage: Stage) -> None:
     assert [line["ok"] for line in of(lines, "tool") if line["state"] == "ended"] == [False] * 4
     assert of(lines, "denied") == [{"type": "denied", "what": "/etc/passwd"}]
     details = [line["detail"] for line in of(lines, "tool") if line["state"] == "started"]
-    assert details[:2] == ["exit 3", "/etc/passwd"]
+    assert details == ["exit 3", "/etc/passwd", "", "{not json"]
     assert of(lines, "result")
 
 
@@ -195,6 +195,12 @@ def test_the_allowance_ends_a_turn_before_anything_more_is_done(stage: Stage) ->
     assert lines[-1] == {"type": "end", "ending": "out_of_budget", "detail": ""}
     assert not (stage.tree / "a.txt").exists()
     assert of(stage.play([DONE], resume=True), "result")
+
+
+def test_what_a_provider_does_not_count_is_not_told_as_nothing(stage: Stage) -> None:
+    lines = stage.play([Answer(report={"status": "done"}, usage=(0, 0))])
+    assert not of(lines, "usage")
+    assert of(lines, "result")
 
 
 def test_a_turn_has_only_so_many_requests(stage: Stage) -> None:
