@@ -7,7 +7,8 @@
      "errors": {METHOD: ERROR},
      "silent": [METHOD],   it never answers that
      "steps": [...],       what it does with the prompt
-     "answer": {...}}      its answer to the prompt, `end_turn` if left out
+     "answer": {...},      its answer to the prompt, `end_turn` if left out
+     "farewell": FILE}     written a moment after it was left alone
 
 A step is an `update` (with `times`), an `ask` for permission, a `call` of some method of the client, a `raw`
 line, a `write` of a file, a `shell` command, an `exit` code, or a `hang` that ends when it is cancelled; with
@@ -45,6 +46,9 @@ class Agent:
         while message := self.receive():
             if "method" in message and "id" in message:
                 self.answer(message)
+        if farewell := self.script.get("farewell"):
+            time.sleep(0.2)
+            Path(farewell).touch()
 
     def receive(self) -> dict[str, Any] | None:
         line = sys.stdin.readline()

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
+from amelia.drive import acp_client
 from amelia.drive.plain import read_plain_line
 from amelia.drive.stream import DETAIL_LIMIT, Line, read_object, text_of
 from amelia.drive.turn import Program, ProgramTurn, agent_environment
@@ -108,7 +109,7 @@ class AcpDriver:
 
 def _client(*options: str) -> list[str]:
     """Returns how our side of the protocol is started; nothing in a worktree gets into its imports."""
-    return [sys.executable, "-I", "-m", "amelia.drive.acp_client", *options, "--"]
+    return [sys.executable, "-I", "-m", acp_client.__name__, *options, "--"]
 
 
 def _notes(agent: Mapping[str, object], settings: AgentSettings) -> list[str]:

@@ -386,6 +386,12 @@ def test_an_agent_that_is_killed_ends_the_turn_with_its_signal(stage: Stage) -> 
     assert "the agent ended before its answer" in stage.errors
 
 
+@pytest.mark.parametrize("reason", ["end_turn", "max_tokens"])
+def test_the_agent_has_time_to_put_its_session_away(stage: Stage, reason: str) -> None:
+    stage.run(steps=[say(REPORT)], answer={"stopReason": reason}, farewell="put away")
+    assert (stage.work / "put away").exists()
+
+
 def test_an_agent_that_does_not_fall_silent_is_left(stage: Stage) -> None:
     stage.run(steps=[{"shell": "(sleep 0.5; yes) &"}, say(REPORT)])
     assert (stage.code, stage.kinds()) == (0, ["session", "say", "result"])
