@@ -39,16 +39,16 @@ class Seen:
             case Unparsed():
                 return replace(self, unparsed=self.unparsed + 1)
             case SessionStarted(session):
-                seen = replace(self, session=session)
+                return replace(self, session=session, understood=self.understood + 1)
             case Said(text):
-                seen = replace(self, text=text)
+                return replace(self, text=text, understood=self.understood + 1)
             case Used(usage):
-                seen = replace(self, usage=total(self.usage, usage))
-            case Result():
-                seen = replace(self, result=heard, text=heard.text or self.text)
+                return replace(self, usage=total(self.usage, usage), understood=self.understood + 1)
+            case Result(text=text):
+                text = text or self.text
+                return replace(self, result=heard, text=text, understood=self.understood + 1)
             case _:
-                seen = self
-        return replace(seen, understood=self.understood + 1)
+                return replace(self, understood=self.understood + 1)
 
 
 def conclude(seen: Seen, *, exit_code: int | None, ended_by: Ending | None, errors: str) -> TurnEnded:

@@ -103,9 +103,14 @@ def read_object(line: Line) -> Mapping[str, object] | None:
         value = msgspec.json.decode(line.data)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
-    if not isinstance(value, dict) or not is_shallow(cast("object", value)):
+    if not isinstance(value, dict) or not (_has_few_brackets(line.data) or is_shallow(cast("object", value))):
         return None
     return cast("Mapping[str, object]", value)
+
+
+def _has_few_brackets(data: bytes) -> bool:
+    """Tells whether no JSON in the text can be deep, which is much quicker than to look how deep it is."""
+    return data.count(b"{") + data.count(b"[") < DEPTH_LIMIT
 
 
 def is_shallow(value: object) -> bool:

@@ -36,19 +36,24 @@ KEY_SHAPES = rb"""
     )
     | -----BEGIN\ [A-Z ]{0,30}PRIVATE\ KEY-----[^-"]*
 """
+# A part of every shape, from its rarest letter on: in most lines nothing else needs to be looked for, and
+# that takes a fifth of the time.
+KEY_SIGNS = re.compile(rb"k-|p(?:at[-_]|m_)|xox|KIA|Iza|gh[pousr]_|-----BEGIN")
 
 
 class Redactor:
     """Takes keys out of what an agent writes: those it was given, and what has the shape of one."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        known = sorted(
+        self._known = sorted(
             {secret.encode() for secret in secrets if len(secret) >= SHORTEST_SECRET}, reverse=True
         )
-        self._pattern = re.compile(b"|".join([*map(re.escape, known), KEY_SHAPES]), re.VERBOSE)
+        self._pattern = re.compile(b"|".join([*map(re.escape, self._known), KEY_SHAPES]), re.VERBOSE)
 
     def redact(self, data: bytes) -> bytes:
         """Returns the bytes without keys."""
+        if KEY_SIGNS.search(data) is None and not any(secret in data for secret in self._known):
+            return data
         return self._pattern.sub(REDACTED, data)
 
 

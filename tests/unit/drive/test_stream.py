@@ -183,6 +183,19 @@ def test_a_report_that_is_nested_beyond_reason_is_unparsed() -> None:
     assert isinstance(read({"type": "result", "report": nested(30)}), Unparsed)
 
 
+def test_many_brackets_are_not_deep() -> None:
+    assert isinstance(read({"type": "result", "report": {"a": [[]] * 1000}}), Result)
+    assert read({"type": "say", "text": "[{" * 1000}) == Said("[{" * 1000)
+
+
+@pytest.mark.parametrize("brackets", range(stream.DEPTH_LIMIT - 3, stream.DEPTH_LIMIT + 3))
+def test_how_deep_is_too_deep_does_not_depend_on_how_it_is_found_out(brackets: int) -> None:
+    deep = b'{"a":' + b"[" * (brackets - 1) + b"1" + b"]" * (brackets - 1)
+    alone, in_company = deep + b"}", deep + b',"b":"' + b"[" * stream.DEPTH_LIMIT + b'"}'
+    found = [stream.read_object(Line(data)) is not None for data in (alone, in_company)]
+    assert found == [brackets < stream.DEPTH_LIMIT] * 2
+
+
 def test_texts_are_bounded() -> None:
     long = "ä" * 100_000
     assert read({"type": "say", "text": long}) == Said(long[: stream.TEXT_LIMIT])

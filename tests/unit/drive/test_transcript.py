@@ -1,6 +1,7 @@
 """The record of a turn: complete, in order, bounded and without keys."""
 
 import json
+import re
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from amelia.drive import transcript as transcripts
 from amelia.drive.stream import Line
-from amelia.drive.transcript import Redactor, Transcript
+from amelia.drive.transcript import KEY_SHAPES, KEY_SIGNS, Redactor, Transcript
 from amelia.model.agents import Ending, Role, SessionId, TurnEnded, TurnSpec, Usage
 from amelia.model.errors import AmeliaError
 
@@ -39,6 +40,15 @@ def spec(path: Path, prompt: str = "do it") -> TurnSpec:
         state=str(path.parent),
         run="r",
     )
+
+
+@given(st.from_regex(re.compile(KEY_SHAPES, re.VERBOSE)))
+def test_no_key_is_without_the_sign_that_keys_are_looked_for_by(text: bytes) -> None:
+    assert KEY_SIGNS.search(text) is not None
+
+
+def test_a_key_that_an_agent_was_given_needs_no_shape() -> None:
+    assert Redactor(["hush hush"]).redact(b"it is hush hush!") == b"it is [redacted]!"
 
 
 def records(path: Path) -> list[dict[str, Any]]:
