@@ -82,7 +82,11 @@ def _read_number(message: Mapping[str, object]) -> Heard | None:
 def _read_end(message: Mapping[str, object]) -> Heard | None:
     match message:
         case {"type": "limit"}:
-            return Result(ending=Ending.LIMITED, until=text_of(message.get("until"), DETAIL_LIMIT) or None)
+            return Result(
+                ending=Ending.LIMITED,
+                until=text_of(message.get("until"), DETAIL_LIMIT) or None,
+                detail=text_of(message.get("detail"), DETAIL_LIMIT),
+            )
         case {"type": "end", "ending": str(ending)} if ending in _ENDS:
             return Result(ending=Ending(ending), detail=text_of(message.get("detail"), DETAIL_LIMIT))
         case {"type": "result", "report": dict()}:
