@@ -48,14 +48,14 @@ _SHOWN = 5
 class Question(Generic[A]):
     """What is asked of an agent, where, and how its answer is read.
 
-    A session to go on with is told `prompt`; `in_full` is what a fresh one is told in its place.
+    A fresh session is told `in_full`; `to_go_on` is what one is told that knows the rest already.
     """
 
     role: Role
     at: Place
     lane: Lane
-    prompt: str
     in_full: str
+    to_go_on: str = ""
     schema: Mapping[str, object]
     read: Callable[[Mapping[str, object] | None], A | Invalid]
     session: SessionId | None = None
@@ -70,11 +70,6 @@ class Answer(Generic[A]):
     ended: TurnEnded
     found: A | Invalid
     events: tuple[ev.UsageReported, ...]
-
-    @property
-    def is_out_of_budget(self) -> bool:
-        """Says whether the turn was ended for its allowance; another one makes sense only with more."""
-        return self.ended.ending is Ending.OUT_OF_BUDGET
 
 
 async def ask(shop: Workshop, question: Question[A], tell: Tell) -> Answer[A]:
@@ -107,7 +102,7 @@ def _spec(shop: Workshop, question: Question[A]) -> TurnSpec:
         role=question.role,
         unit=at.unit,
         attempt=at.attempt,
-        prompt=question.prompt if is_resumed else question.in_full,
+        prompt=question.to_go_on if is_resumed else question.in_full,
         cwd=str(question.lane.directory),
         session=question.session or _fresh_session(),
         resume=is_resumed,

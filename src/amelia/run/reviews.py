@@ -42,7 +42,6 @@ async def review_work(shop: Workshop, command: ReviewWork, tell: Tell) -> tuple[
         role=Role.REVIEWER,
         at=at,
         lane=shop.lane(at, Purpose.WORK),
-        prompt="",
         in_full=await _review_prompt(shop, command),
         schema=REVIEW_SCHEMA,
         read=read_review,
@@ -68,7 +67,6 @@ async def evaluate_findings(shop: Workshop, command: EvaluateFindings, tell: Tel
         role=Role.EVALUATOR,
         at=at,
         lane=shop.lane(at, Purpose.WORK),
-        prompt="",
         in_full=evaluator_prompt(
             shop.assignment(at.unit),
             diff=await _diff(shop, at.base, command.work.commit),

@@ -68,7 +68,7 @@ def _question(shop: Workshop, command: StartTurn, lane: Lane) -> Question[Report
         role=Role.DEVELOPER,
         at=command.at,
         lane=lane,
-        prompt=resumption_prompt() if command.is_again else continuation_prompt(command.feedback),
+        to_go_on=resumption_prompt() if command.is_again else continuation_prompt(command.feedback),
         in_full=developer_prompt(
             assignment,
             attempt=command.at.attempt,
