@@ -114,6 +114,14 @@ def test_a_tool_that_fails_or_is_refused_is_told_so(stage: Stage) -> None:
     assert of(lines, "result")
 
 
+def test_the_tools_of_one_answer_are_used_one_after_the_other(stage: Stage) -> None:
+    slow = ToolCall("shell", {"command": "sleep 0.2; echo made > a.txt"})
+    look = ToolCall("read_file", {"path": "a.txt"})
+    lines = stage.play([Answer(tools=[slow, look]), DONE])
+    ended = [(line["name"], line["ok"]) for line in of(lines, "tool") if line["state"] == "ended"]
+    assert ended == [("shell", True), ("read_file", True)]
+
+
 def test_a_session_goes_on_where_it_stopped(stage: Stage) -> None:
     stage.play([TALK, DONE], prompt="Begin with alpha.")
     with ModelServer([DONE]) as server:
@@ -250,6 +258,7 @@ def test_every_fault_is_one_end_and_no_traceback(stage: Stage, model: str, fault
     assert lines[0]["type"] == "session"
     ends = [line.get("ending", "limit") for line in lines if line["type"] in {"end", "limit", "result"}]
     assert ends == [ending]
+    assert ending == "limit" or not of(lines, "retry")
     assert "Traceback" not in stage.errors
 
 
