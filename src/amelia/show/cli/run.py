@@ -9,6 +9,7 @@ from typing import BinaryIO, TypedDict, Unpack
 import click
 
 from amelia.app.agents import AUTO
+from amelia.app.forecasts import foresee, foresee_new
 from amelia.app.people import start_in_background
 from amelia.app.plans import compile_with
 from amelia.app.runs import NewRun, begin_run, notices
@@ -21,8 +22,10 @@ from amelia.model.policy import Budget
 from amelia.model.settings import RunSettings
 from amelia.plan.compile import CompiledPlan
 from amelia.record.runs import RunDirectory, started
+from amelia.schedule.forecast import Forecast
 from amelia.show.cli.driving import drive
 from amelia.show.cli.tree import draw_errors, draw_plan
+from amelia.show.forecast import forecast_lines
 from amelia.show.text import printable
 
 _STANDARD_INPUT = "standard input"
@@ -101,7 +104,7 @@ def command(
     compiled = compile_with(data, settings.plan, mode=None if mode == "auto" else Mode(mode))
     name = _STANDARD_INPUT if plan.name in {"-", "<stdin>"} else plan.name
     is_asking = not (yes or no_input or as_json) and sys.stdin.isatty() and sys.stdout.isatty()
-    _check(compiled, name=printable(name), is_asking=is_asking)
+    _check(compiled, name=printable(name))
     new = NewRun(
         compiled=compiled,
         plan_path=None if name == _STANDARD_INPUT else Path(name),
@@ -111,18 +114,34 @@ def command(
         base=base,
         is_again=again,
     )
-    raise SystemExit(_start(new, as_json=as_json, detach=detach))
+    if is_asking:
+        _ask(new, name=printable(name))
+    raise SystemExit(_start(new, as_json=as_json, detach=detach, was_asked=is_asking))
 
 
-def _start(new: NewRun, *, as_json: bool, detach: bool) -> int:
+def _ask(new: NewRun, *, name: str) -> None:
+    """Shows a plan and what its run will probably take; ends the command if the person does not want it."""
+    draw_plan(new.compiled, name=name)
+    _draw_forecast(foresee_new(new, home=state_home()), new.settings.budget)
+    click.confirm("\nRun this plan?", default=True, abort=True)
+
+
+def _start(new: NewRun, *, as_json: bool, detach: bool, was_asked: bool) -> int:
     directory = begin_run(new, home=state_home())
     for notice in (*_choices(new.settings, directory), *notices(directory)):
         click.echo(f"note: {printable(notice)}", err=True)
+    if not was_asked and (found := started(directory)):
+        _draw_forecast(foresee(found[1], home=state_home()), new.settings.budget)
     if not detach:
         return drive(directory, as_json=as_json)
     start_in_background(directory)
     click.echo(f"run {directory.run} goes on in the background: amelia status {directory.run}", err=as_json)
     return 0
+
+
+def _draw_forecast(forecast: Forecast | None, budget: Budget) -> None:
+    for line in forecast_lines(forecast, budget) if forecast is not None else ():
+        click.echo(line, err=True)
 
 
 def _choices(wanted: RunSettings, directory: RunDirectory) -> Iterator[str]:
@@ -134,17 +153,14 @@ def _choices(wanted: RunSettings, directory: RunDirectory) -> Iterator[str]:
         yield f"{driver} does the work, the first agent that is ready; --driver names another"
 
 
-def _check(compiled: CompiledPlan, *, name: str, is_asking: bool) -> None:
-    """Ends the command if the plan cannot run, has nothing to do, or the person does not want it."""
+def _check(compiled: CompiledPlan, *, name: str) -> None:
+    """Ends the command if the plan cannot run, or has nothing to do."""
     if not compiled.can_run:
         draw_errors(compiled, name=name)
         raise SystemExit(5)
     if not compiled.units:
         click.echo(f"{name}: every task is done; there is nothing to run", err=True)
         raise SystemExit(0)
-    if is_asking:
-        draw_plan(compiled, name=name)
-        click.confirm("\nRun this plan?", default=True, abort=True)
 
 
 def _adjusted(settings: RunSettings, chosen: _Chosen) -> RunSettings:

@@ -1,0 +1,66 @@
+"""What a run will probably take is said before it starts."""
+
+import os
+import pty
+import subprocess  # noqa: TID251 - a person at a terminal
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from programs import with_claude
+from stories import APPROVED, Stage, make_stage, tasks, writes
+
+pytestmark = pytest.mark.slow
+
+GUESS = "forecast: 2 units, about "
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Stage:
+    return make_stage(tmp_path)
+
+
+def test_a_run_says_beside_its_output_what_it_may_take(stage: Stage) -> None:
+    stage.put(tasks("One", "Two"))
+    options = ("--json", "--driver", "claude", "--max-tokens", "1000")
+    done = stage.amelia("run", stage.room / "plan.md", *options, env=with_claude(stage.room / "few"))
+    assert done.err.count(GUESS) == 1
+    assert "a guess from sizes; budget 1,000 tokens)" in done.err
+    assert "warning: that may be more than the budget of 1,000 tokens" in done.err
+    assert "forecast" not in done.out
+
+
+def test_a_script_has_no_forecast(stage: Stage) -> None:
+    assert "forecast" not in stage.run(tasks("One"), writes("1", "a"), APPROVED).err
+
+
+def test_a_person_sees_it_before_the_question(stage: Stage) -> None:
+    stage.put(tasks("One", "Two"))
+    said = ask(stage)
+    assert said.index("this plan can run") < said.index(GUESS) < said.index("Run this plan?")
+    assert said.count(GUESS) == 1
+    assert stage.names == []
+
+
+def ask(stage: Stage) -> str:
+    """Runs the plan on a terminal of its own, says no, and returns everything that was shown."""
+    person, terminal = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "amelia", "run", str(stage.room / "plan.md"), "--driver", "claude"],
+        cwd=stage.repo.path,
+        env=stage.environ(),
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+    )
+    os.close(terminal)
+    os.write(person, b"n\n")
+    said = b""
+    with suppress(OSError):  # nobody is at the other end any more
+        while True:
+            said += os.read(person, 65536)
+    os.close(person)
+    assert process.wait() == 1
+    return said.decode()
