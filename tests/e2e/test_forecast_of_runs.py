@@ -38,25 +38,34 @@ def test_a_script_has_no_forecast(stage: Stage) -> None:
 
 def test_a_person_sees_it_before_the_question(stage: Stage) -> None:
     stage.put(tasks("One", "Two"))
-    said = ask(stage)
+    said = ask(stage, "n")
     assert said.index("this plan can run") < said.index(GUESS) < said.index("Run this plan?")
     assert said.count(GUESS) == 1
     assert stage.names == []
 
 
-def ask(stage: Stage) -> str:
-    """Runs the plan on a terminal of its own, says no, and returns everything that was shown."""
+def test_who_has_seen_it_does_not_see_it_again(stage: Stage) -> None:
+    stage.put(tasks("One", "Two"))
+    assert ask(stage, "y").count(GUESS) == 1
+    assert len(stage.names) == 1
+
+
+def ask(stage: Stage, answer: str) -> str:
+    """Runs the plan on a terminal of its own, answers the question, and returns everything that was shown.
+
+    The agent is none, so that the run comes to nothing.
+    """
     person, terminal = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "amelia", "run", str(stage.room / "plan.md"), "--driver", "claude"],
         cwd=stage.repo.path,
-        env=stage.environ(),
+        env=stage.environ(with_claude(stage.room / "few")),
         stdin=terminal,
         stdout=terminal,
         stderr=terminal,
     )
     os.close(terminal)
-    os.write(person, b"n\n")
+    os.write(person, f"{answer}\n".encode())
     said = b""
     with suppress(OSError):  # nobody is at the other end any more
         while True:
