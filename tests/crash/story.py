@@ -126,6 +126,11 @@ class Place:
         return self.path / "home"
 
     @property
+    def once(self) -> Path:
+        """The file that says that something hung already, and need not again."""
+        return self.path / "once"
+
+    @property
     def turns(self) -> list[str]:
         """Every turn that an agent began: role, unit, attempt."""
         log = self.path / "turns.log"
@@ -206,7 +211,7 @@ def make_place(path: Path, *, hanging: str | None = None) -> Place:
     note = f"echo $AMELIA_ROLE $AMELIA_UNIT $AMELIA_ATTEMPT >> {path}/turns.log"
     work = dict(WORK)
     if hanging is not None:
-        once = f"test -e {path}/once || {{ touch {path}/once; {HANGING[hanging]}; }}"
+        once = f"test -e {place.once} || {{ touch {place.once}; {HANGING[hanging]}; }}"
         work["phase-3", 1] += f', {{run="{once}"}}'
     turns = (TURN % (unit, attempt, note, acts) for (unit, attempt), acts in work.items())
     (path / "script.toml").write_text(REVIEWS % {"note": note} + "".join(turns))

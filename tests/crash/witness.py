@@ -202,7 +202,8 @@ def _histories(happened: Sequence[ev.Event]) -> dict[str, list[str]]:
     histories: dict[str, list[str]] = {}
     for event in happened:
         fact = plain(event)
-        if "unit" in fact and not isinstance(event, ev.StepStarted):
+        # A turn that was cut off is made again, in a session of its own.
+        if "unit" in fact and not isinstance(event, ev.StepStarted | ev.SessionOpened):
             told = [f"{key}={fact[key]}" for key in TELLING if key in fact]
             histories.setdefault(fact["unit"], []).append(" ".join([type_name(type(event)), *told]))
     return histories

@@ -156,6 +156,8 @@ LIES: dict[str, Lie] = {
         (), "review_unavailable", report={**OK, "approved": True}, reviewer={"role": "reviewer"}
     ),
     "is reviewed by one that edits": Lie(
+        (),
+        "review_unavailable",
         reviewer={
             "role": "reviewer",
             "do": [
