@@ -20,6 +20,7 @@ from pydantic_ai.exceptions import (
     ModelRequestTimeout,
     ModelServerError,
     ModelUnavailableError,
+    UnexpectedModelBehavior,
 )
 
 from amelia.drive.stream import DETAIL_LIMIT, NUMBER_LIMIT
@@ -36,6 +37,7 @@ _OUTAGES = (
     ModelServerError,
     ModelUnavailableError,
 )
+_NO_EVENT = "Streamed response ended without content"  # what the library says when not a single one came
 _AN_EPOCH = 10**9  # a larger number of seconds is a date, not a time to wait
 _DURATION = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+)ms)?")
 
@@ -62,14 +64,19 @@ def read_fault(error: Exception, now: datetime) -> ModelFault:
     detail = _words(error)
     if isinstance(error, ModelAuthenticationError) or status in _REFUSED:
         return ModelFault(ending=Ending.AUTH, detail=detail, status=status)
-    is_outage = isinstance(error, _OUTAGES) or (
-        status is not None and (status in _LATER or status >= _BROKEN)
-    )
-    if not is_outage:
+    is_later = status is not None and (status in _LATER or status >= _BROKEN)
+    if not (isinstance(error, _OUTAGES) or is_later or _is_unreadable(error)):
         return ModelFault(ending=Ending.FAILED, detail=detail, status=status)
     wait = _wait(error, now)
     until = None if wait is None else (now + wait).isoformat(timespec="seconds")
     return ModelFault(ending=Ending.LIMITED, detail=detail, status=status, wait=wait, until=until)
+
+
+def _is_unreadable(error: Exception) -> bool:
+    """Tells whether a success is no answer of a model: the page of some proxy, or broken events."""
+    if isinstance(error, UnexpectedModelBehavior):
+        return error.message.startswith(_NO_EVENT)
+    return isinstance(error, ModelAPIError) and isinstance(error.__cause__, ValueError)
 
 
 def _words(error: Exception) -> str:
