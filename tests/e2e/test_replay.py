@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from amelia.app import saved
-from amelia.app.scripts import UnplayableError
+from amelia.app.replay import saved
+from amelia.app.replay.scripts import UnplayableError
 from amelia.record.runs import RunDirectory
 from repositories import make_repository
 from stories import (

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from amelia.app.comparison import UNDER_WAY, Result, Standing, differences, result_of
+from amelia.app.replay.comparison import UNDER_WAY, Result, Standing, differences, result_of
 from amelia.model import events as ev
 from amelia.model.git import CommitId, TreeId
 from amelia.model.outcome import Reason

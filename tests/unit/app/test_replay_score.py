@@ -1,6 +1,6 @@
 """What a journal becomes when it is to be played again."""
 
-from amelia.app.score import Cue, Reached, Resumed, Turn, playable, read_score
+from amelia.app.replay.score import Cue, Reached, Resumed, Turn, playable, read_score
 from amelia.model import events as ev
 from amelia.model.agents import Allowance, Ending, Role, SessionId, Usage
 from amelia.model.findings import Disposition, Finding, Ruling, Weight, finding_id

@@ -9,10 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amelia.app import scripts
-from amelia.app.score import Turn
-from amelia.app.scripts import Table, UnplayableError, acts_between, script_text, table_text, turn_table
-from amelia.app.settings_text import settings_text
+from amelia.app.replay import scripts
+from amelia.app.replay.score import Turn
+from amelia.app.replay.scripts import (
+    Table,
+    UnplayableError,
+    acts_between,
+    script_text,
+    table_text,
+    turn_table,
+)
+from amelia.app.replay.settings_text import settings_text
 from amelia.config import load_settings
 from amelia.drive.player import change, read_script
 from amelia.model.agents import Allowance, Clocks, Ending, Role, Usage

@@ -9,9 +9,9 @@ from pathlib import Path
 import anyio
 import click
 
-from amelia.app.replay import Playing, Replay, begin_replay, drive_replay, replay_of
+from amelia.app.replay.playing import Playing, Replay, begin_replay, drive_replay, replay_of
+from amelia.app.replay.saved import is_saved, open_saved, save_replay
 from amelia.app.runs import Driven
-from amelia.app.saved import is_saved, open_saved, save_replay
 from amelia.config.places import state_home
 from amelia.record.runs import find_run
 from amelia.show.run.watchers import watching

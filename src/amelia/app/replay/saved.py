@@ -18,13 +18,13 @@ from typing import Any, cast, get_args
 
 import msgspec
 
-from amelia.app.comparison import Result
 from amelia.app.plans import compile_with
-from amelia.app.replay import Replay, facts_of, replay_of, repository_of
+from amelia.app.replay.comparison import Result
+from amelia.app.replay.playing import Replay, facts_of, replay_of, repository_of
+from amelia.app.replay.score import Cue, Reached, Resumed, Turn
+from amelia.app.replay.scripts import Table, UnplayableError, acts_between, script_text, table_text
+from amelia.app.replay.settings_text import settings_text
 from amelia.app.runs import NewRun
-from amelia.app.score import Cue, Reached, Resumed, Turn
-from amelia.app.scripts import Table, UnplayableError, acts_between, script_text, table_text
-from amelia.app.settings_text import settings_text
 from amelia.config import load_settings
 from amelia.drive.player import ScriptError, read_script
 from amelia.model.agents import Ending, Role

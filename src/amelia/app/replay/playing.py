@@ -11,11 +11,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from amelia.app.comparison import Result, differences, result_of
 from amelia.app.plans import compile_with
+from amelia.app.replay.comparison import Result, differences, result_of
+from amelia.app.replay.score import Cue, Key, Reached, Resumed, Turn, answered, playable, reached, read_score
+from amelia.app.replay.scripts import Table, UnplayableError, acts_between, script_text, turn_table
 from amelia.app.runs import Driven, NewRun, begin_run, drive_run
-from amelia.app.score import Cue, Key, Reached, Resumed, Turn, answered, playable, reached, read_score
-from amelia.app.scripts import Table, UnplayableError, acts_between, script_text, turn_table
 from amelia.app.workshops import open_store
 from amelia.model.events import Event, RunStarted
 from amelia.model.git import CommitId, TreeId

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TypeAlias, cast
 
-from amelia.app.score import Turn
+from amelia.app.replay.score import Turn
 from amelia.model.agents import Ending, Usage
 from amelia.model.errors import AmeliaError
 from amelia.model.git import Treeish

@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from datetime import timedelta
 
-from amelia.app.scripts import Table, table_text
+from amelia.app.replay.scripts import Table, table_text
 from amelia.model.agents import Allowance, Clocks
 from amelia.model.events import RunStarted
 from amelia.model.evidence import VerifySettings
