@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
+import anyio
+
 from amelia.drive.ending import Seen, conclude
 from amelia.drive.stream import Dialect, Line, Lines, Result
 from amelia.drive.transcript import Redactor, Transcript
@@ -19,19 +21,22 @@ from amelia.model.agents import AgentEvent, Ending, TurnSpec
 from amelia.system.process import Supervised, clean_environment, looks_secret, supervised
 
 ERRORS_KEPT = 8_000
+INTERRUPTED = 3.0  # seconds in which an agent may come to its end by itself
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
     """How an agent is started; the prompt goes to its standard input.
 
-    `explain` understands the end of the standard error of an agent that failed without a line about it.
+    `explain` understands the end of the standard error of an agent that failed without a line about it;
+    `secrets` are values that nobody is to see, besides those of variables that are called like a secret.
     """
 
     argv: Sequence[str]
     environment: Mapping[str, str]
     dialect: Dialect
     explain: Callable[[str], Result | None] = lambda _: None
+    secrets: tuple[str, ...] = ()
 
 
 def agent_environment(spec: TurnSpec, extra: Mapping[str, str]) -> dict[str, str]:
@@ -64,8 +69,7 @@ class ProgramTurn:
 
     async def events(self) -> AsyncGenerator[AgentEvent, None]:
         """Starts the agent and yields what it does; the last event is the only `TurnEnded`."""
-        secrets = [value for name, value in self._program.environment.items() if looks_secret(name)]
-        with Transcript(Path(self._spec.transcript), Redactor(secrets)) as transcript:
+        with Transcript(Path(self._spec.transcript), Redactor(_secrets(self._program))) as transcript:
             transcript.begin(self._spec)
             seen = Seen(self._spec.session)
             async with aclosing(self._lines()) as lines:
@@ -88,9 +92,15 @@ class ProgramTurn:
             self._process.interrupt()
 
     async def kill(self, because: Ending = Ending.KILLED) -> None:
-        """Ends the agent and everything it started; the turn then ends as `because`."""
+        """Ends the agent and everything it started; the turn then ends as `because`.
+
+        It is interrupted first: what an agent used, many tell only when they are let to come to an end.
+        """
         self._ended_by = because
         if self._process is not None:
+            self._process.interrupt()
+            with anyio.move_on_after(INTERRUPTED):
+                await self._process.wait()
             await self._process.stop()
 
     async def _lines(self) -> AsyncGenerator[Line, None]:
@@ -126,6 +136,11 @@ class ProgramTurn:
             stderr=self._errors,
             lock=Path(self._spec.lock) if self._spec.lock else None,
         )
+
+
+def _secrets(program: Program) -> list[str]:
+    called_so = [value for name, value in program.environment.items() if looks_secret(name)]
+    return [*program.secrets, *called_so]
 
 
 def _tail(path: Path) -> bytes:

@@ -12,7 +12,10 @@ from enum import StrEnum
 from typing import NewType, Protocol, TypeAlias
 
 SessionId = NewType("SessionId", str)
-_REFUSED = frozenset({401, 403})
+REFUSED = frozenset({401, 403})
+"""The statuses of HTTP with which a provider refuses a key or a login."""
+
+_DIGITS = 9  # of an amount of money, so that a difference of two is not full of noise
 
 
 class Role(StrEnum):
@@ -64,6 +67,17 @@ class Usage:
     def tokens(self) -> int:
         """All of its tokens."""
         return self.input_tokens + self.output_tokens
+
+    def since(self, before: "Usage | None") -> "Usage":
+        """Returns what was used since an earlier count; if that is larger, this one began anew."""
+        if before is None:
+            return self
+        tokens = self.input_tokens - before.input_tokens, self.output_tokens - before.output_tokens
+        if min(tokens) < 0:
+            return self
+        if self.cost is None or before.cost is None:
+            return Usage(*tokens)
+        return Usage(*tokens, round(max(0.0, self.cost - before.cost), _DIGITS))
 
 
 def total(first: Usage | None, second: Usage | None) -> Usage | None:
@@ -220,7 +234,7 @@ class Retrying:
     @property
     def is_refused(self) -> bool:
         """Says whether trying again cannot help: the key or the login is wrong."""
-        return self.status in _REFUSED
+        return self.status in REFUSED
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,11 +284,15 @@ AgentEvent: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class DriverInfo:
-    """What a probe found: the program that would run, its version, and what a person should know of it."""
+    """What a probe found: the program that would run, its version, and what a person should know of it.
+
+    It is ready unless neither a key nor a login is there that its provider could accept.
+    """
 
     program: str
     version: str
     notes: tuple[str, ...] = ()
+    is_ready: bool = True
 
 
 class Turn(Protocol):
