@@ -12,7 +12,7 @@ from amelia.model.agents import AgentSettings, Role
 from amelia.model.events import RunStarted
 from amelia.record.runs import RunDirectory, started
 from amelia.show.cli import group
-from programs import few_programs, with_claude
+from programs import few_programs, users_settings, with_claude
 from stories import APPROVED, SETTINGS, Stage, make_stage, tasks, writes
 
 GUIDE = (Path(__file__).parents[2] / "docs/guides/agents.md").read_text(encoding="utf-8")
@@ -39,8 +39,11 @@ def test_there_are_examples_and_commands_in_the_guide() -> None:
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
-def test_an_example_of_the_guide_can_be_used(example: str, tmp_path: Path) -> None:
-    (tmp_path / "amelia.toml").write_text(example)
+def test_an_example_of_the_guide_can_be_used(
+    example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in users_settings(tmp_path, example).items():
+        monkeypatch.setenv(name, value)
     load_settings(tmp_path)
 
 
@@ -114,9 +117,31 @@ def test_a_script_for_another_driver_is_wrong_usage(stage: Stage) -> None:
 
 
 @pytest.mark.slow
-def test_a_key_in_the_settings_stops_the_run_and_is_not_shown(stage: Stage) -> None:
-    (stage.repo.path / "amelia.toml").write_text('[agents]\nkey = "sk-ant-made-up-0123456789"\n')
+def test_the_users_own_settings_hold_where_the_project_says_nothing(stage: Stage) -> None:
+    stage.put(ONE, *WELL)
+    own = f'[agents]\nscript = "{stage.room / "script.toml"}"\npasses = ["GOPATH"]\n[budget]\nrun_cost = 3\n'
+    (stage.repo.path / "amelia.toml").write_text(f"{SETTINGS}[budget]\nrun_cost = 5\nunit_cost = 1\n")
+    done = stage.amelia("run", stage.room / "plan.md", "--json", env=users_settings(stage.room, own))
+    assert done.code == 0, done
+    told = facts(stage)
+    assert {agent.passes for agent in told.agents.values()} == {("GOPATH",)}
+    assert (told.budget.run.cost, told.budget.unit.cost) == (3.0, 1.0)
+
+
+@pytest.mark.slow
+def test_a_repository_that_trusts_itself_stops_the_run(stage: Stage) -> None:
+    (stage.repo.path / "amelia.toml").write_text("[agents]\ntrusts_repository = true\n")
     done = stage.run(ONE, *WELL)
+    assert done.code == 3
+    assert "amelia.toml: agents.trusts_repository is not for a repository to decide" in done.err
+    assert str(stage.room / ".config/amelia/config.toml") in done.err
+    assert stage.names == []
+
+
+@pytest.mark.slow
+def test_a_key_in_the_settings_stops_the_run_and_is_not_shown(stage: Stage) -> None:
+    own = '[agents]\nkey = "sk-ant-made-up-0123456789"\n'
+    done = stage.run(ONE, *WELL, env=users_settings(stage.room, own))
     assert done.code == 3
     assert "agents.key must be the name of an environment variable" in done.err
     assert "sk-ant" not in done.out + done.err

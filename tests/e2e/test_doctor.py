@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from programs import few_programs, with_claude
+from programs import few_programs, users_settings, with_claude
 from repositories import executable
 from stories import APPROVED, Done, Stage, make_stage, tasks, writes
 
@@ -89,9 +89,24 @@ def test_settings_that_cannot_be_read_are_a_failure_and_the_rest_is_looked_at(
     assert checks["git"]["health"] == "ok"
 
 
-def test_agents_that_nobody_can_choose_between_are_a_failure(stage: Stage, claude: dict[str, str]) -> None:
-    (stage.repo.path / "amelia.toml").write_text('[agents]\nkey = "MY_KEY"\n')
+def test_what_a_repository_may_not_decide_is_a_failure(stage: Stage, claude: dict[str, str]) -> None:
+    (stage.repo.path / "amelia.toml").write_text("[agents]\ntrusts_repository = true\n")
     done, checks = look(stage, claude)
+    assert done.code == 1
+    assert "agents.trusts_repository is not for a repository to decide" in checks["settings"]["text"]
+    assert checks["settings"]["hint"].endswith("config.toml")
+
+
+def test_the_users_own_settings_are_named_and_hold(stage: Stage, claude: dict[str, str]) -> None:
+    own = users_settings(stage.room, '[agents]\ndriver = "claude"\n')
+    done, checks = look(stage, {**claude, **own})
+    assert done.code == 0
+    assert checks["settings"]["text"] == f"{own['AMELIA_CONFIG']}, {stage.repo.path / 'amelia.toml'}"
+    assert "claude (architect, developer, reviewer, evaluator)" in checks
+
+
+def test_agents_that_nobody_can_choose_between_are_a_failure(stage: Stage, claude: dict[str, str]) -> None:
+    done, checks = look(stage, {**claude, **users_settings(stage.room, '[agents]\nkey = "MY_KEY"\n')})
     assert done.code == 1
     assert checks["agents"]["health"] == "failed"
 
@@ -141,8 +156,8 @@ def test_finished_runs_are_worth_a_cleaning(stage: Stage, claude: dict[str, str]
 def test_a_key_that_an_agent_blurts_out_is_not_shown(stage: Stage, few: dict[str, str]) -> None:
     executable(Path(few["PATH"], "claude"), f"echo {MADE_UP}; echo {MADE_UP} >&2; exit 3")
     text = '[agents]\ndriver = "claude"\nkey = "SOME_API_KEY"\n'
-    (stage.repo.path / "amelia.toml").write_text(text)
-    done = stage.amelia("doctor", env={**few, "SOME_API_KEY": MADE_UP})
+    own = users_settings(stage.room, text)
+    done = stage.amelia("doctor", env={**few, **own, "SOME_API_KEY": MADE_UP})
     assert done.code == 1
     assert "failed  claude" in done.out
     assert MADE_UP not in done.out + done.err

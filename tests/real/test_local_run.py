@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from localmodel import NAME, local_model, tokens_written
+from programs import users_settings
 from stories import SETTINGS, Done, Stage, make_stage, tasks
 
 pytestmark = [pytest.mark.slow, pytest.mark.local_model]
@@ -28,13 +29,15 @@ def stage(tmp_path: Path, url: str) -> Stage:
     stage = make_stage(tmp_path)
     told = {"driver": "api", "model": f"openai:{NAME}", "base_url": url, "max_turns": 4}
     agents = "".join(f"{key} = {json.dumps(value)}\n" for key, value in told.items())
-    stage.repo.commit({"amelia.toml": f"{SETTINGS}[modes.tasks]\nattempts = 1\n[agents]\n{agents}"})
+    stage.repo.commit({"amelia.toml": f"{SETTINGS}[modes.tasks]\nattempts = 1\n"})
+    users_settings(stage.room, f"[agents]\n{agents}")
     return stage
 
 
 def run(stage: Stage, options: Sequence[str] = ()) -> Done:
     (stage.room / "plan.md").write_text(PLAN)
-    done = stage.amelia("run", stage.room / "plan.md", "--json", *options)
+    own = {"AMELIA_CONFIG": str(stage.room / "config.toml")}
+    done = stage.amelia("run", stage.room / "plan.md", "--json", *options, env=own)
     assert [event["seq"] for event in done.events] == list(range(1, len(done.events) + 1))
     assert all(first["ts"] <= second["ts"] for first, second in pairwise(done.events))
     assert done.events[-1]["type"] == "run_finished"

@@ -1,6 +1,6 @@
 """Whole runs of `amelia run` with the agents people have, against a scripted model on loopback.
 
-They are set up as a person does it: by settings in the repository and variables in the environment.
+They are set up as a person does it: by settings of their own and variables in the environment.
 """
 
 import json
@@ -17,7 +17,8 @@ import pytest
 from agents import claude_program, codex_program
 from modelserver.server import ModelServer
 from modelserver.steps import Answer, Fault, Request, Step, ToolCall
-from stories import FILES, SETTINGS, Done, make_stage, tasks
+from programs import users_settings
+from stories import FILES, Done, make_stage, tasks
 from tracing import Trace
 
 pytestmark = pytest.mark.slow
@@ -127,6 +128,7 @@ class Desk:
         self.server = provider.server
         self.stage = make_stage(trace.folder, FILES)
         self.environment = {"AMELIA_TRACE": trace.mark, **self.server.environment()}
+        self.agents: list[str] = []
 
     def hire(self, name: str, role: str | None = None) -> Agent:
         """Sets an agent up, for one role or for all."""
@@ -135,9 +137,8 @@ class Desk:
             pytest.skip("the real agent is not installed: run scripts/agents")
         told = {"driver": name, "passes": ["AMELIA_TRACE"], **agent.settings(self.server.url)}
         table = f"[agents.{role}]" if role else "[agents]"
-        lines = [table, *(f"{key} = {json.dumps(value)}" for key, value in told.items())]
-        known = (self.stage.repo.path / "amelia.toml").read_text() if role else SETTINGS
-        self.stage.repo.commit({"amelia.toml": "\n".join([known, *lines, ""])})
+        self.agents += [table, *(f"{key} = {json.dumps(value)}" for key, value in told.items())]
+        self.environment |= users_settings(self.stage.room, "\n".join(self.agents))
         self.environment |= agent.environment(self.server.url)
         return agent
 

@@ -9,6 +9,7 @@ from typing import Any, cast
 import pytest
 
 from amelia.config import load_settings
+from amelia.config.agents import AGENT, USERS_OWN
 from amelia.config.keys import KEYS, SHARED
 from amelia.config.values import Table
 from amelia.model.agents import AgentSettings, Role
@@ -25,6 +26,15 @@ RANGE = re.compile(
     re.MULTILINE,
 )
 SECOND_SPELLING = "task_size_limits.max_acceptance_criteria"
+USERS_TABLE = re.compile(r"^\| `(\w+)` \| .* \| (yes|no) \|$", re.MULTILINE)
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's own file, which may hold everything."""
+    file = tmp_path / "config.toml"
+    monkeypatch.setenv("AMELIA_CONFIG", str(file))
+    return file
 
 
 def known(table: Table, prefix: str = "") -> Iterator[str]:
@@ -66,8 +76,8 @@ def test_every_key_is_on_the_page_and_every_key_on_the_page_exists() -> None:
     assert SECOND_SPELLING.rpartition(".")[2] in DEFAULTS
 
 
-def test_the_defaults_on_the_page_are_the_defaults(tmp_path: Path) -> None:
-    (tmp_path / "amelia.toml").write_text(DEFAULTS, encoding="utf-8")
+def test_the_defaults_on_the_page_are_the_defaults(tmp_path: Path, own: Path) -> None:
+    own.write_text(DEFAULTS, encoding="utf-8")
     assert load_settings(tmp_path) == Settings()
 
 
@@ -107,8 +117,14 @@ def test_what_has_no_default_can_be_set_as_the_page_shows(tmp_path: Path) -> Non
     assert run.verify.setup == ("uv", "sync", "--frozen")
 
 
-def test_agents_can_be_set_as_the_page_shows(tmp_path: Path) -> None:
-    (tmp_path / "amelia.toml").write_text(OF_AGENTS, encoding="utf-8")
+def test_the_page_says_what_a_project_may_decide() -> None:
+    assert {key: word == "no" for key, word in USERS_TABLE.findall(PAGE)} == {
+        key: key in USERS_OWN for key in AGENT
+    }
+
+
+def test_agents_can_be_set_as_the_page_shows(tmp_path: Path, own: Path) -> None:
+    own.write_text(OF_AGENTS, encoding="utf-8")
     agents = load_settings(tmp_path).run.agents
     assert agents[Role.DEVELOPER] == agents[Role.EVALUATOR]
     assert agents[Role.DEVELOPER].key == "TEAM_API_KEY"

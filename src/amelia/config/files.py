@@ -5,10 +5,17 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
+from amelia.config.places import is_place_named, users_place
 from amelia.config.values import Found, mapping
 from amelia.model.errors import ConfigError
 
 _LARGEST = 1_000_000
+
+
+def users_file() -> Found | None:
+    """Returns what the user's own settings hold, for all projects."""
+    path = users_place()
+    return Found(_toml(path), path) if is_place_named() or path.is_file() else None
 
 
 def shared_file(place: Path) -> Found | None:

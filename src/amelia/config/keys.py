@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from amelia.config.agents import AGENT, AGENTS, BUDGET, SHORT, agents_over, budget_over
+from amelia.config.agents import AGENT, AGENTS, BUDGET, PROJECT_AGENTS, SHORT, agents_over, budget_over
 from amelia.config.values import (
     Table,
     command,
@@ -83,7 +83,9 @@ KEYS = Table(
         "modes": Table(dict.fromkeys(Mode, _POLICY)),
     }
 )
-"""What is read from a file of Amelia's own."""
+"""What is read from the user's own file."""
+PROJECT = Table({**KEYS.readers, "agents": PROJECT_AGENTS})
+"""What is read from a project's file: the same keys, but not all of them are a repository's to decide."""
 
 _FIELDS = {
     "max_criteria_per_task": "max_acceptance_criteria",

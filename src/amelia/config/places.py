@@ -1,4 +1,4 @@
-"""What the environment says: where runs are kept, which Python is active, which values are keys."""
+"""What the environment says: where runs and settings are, which Python is active, which values are keys."""
 
 import os
 from pathlib import Path
@@ -12,6 +12,19 @@ def state_home() -> Path:
     """Returns where everything is that Amelia remembers: `AMELIA_HOME`, or the platform's place."""
     own = os.environ.get("AMELIA_HOME")
     return Path(own).absolute() if own else Path(platformdirs.user_state_dir("amelia", appauthor=False))
+
+
+def users_place() -> Path:
+    """Returns where the user's own settings are: `AMELIA_CONFIG`, or the platform's place."""
+    own = os.environ.get("AMELIA_CONFIG")
+    if own:
+        return Path(own).absolute()
+    return Path(platformdirs.user_config_dir("amelia", appauthor=False), "config.toml")
+
+
+def is_place_named() -> bool:
+    """Says whether the caller names the place of the settings, so that they have to be there."""
+    return bool(os.environ.get("AMELIA_CONFIG"))
 
 
 def active_environment() -> Path | None:

@@ -1,4 +1,4 @@
-"""Which agent takes a role, and what it may use, as the settings say it."""
+"""Which agent takes a role, and what it may use, as the user's own settings say it."""
 
 from pathlib import Path
 
@@ -14,8 +14,16 @@ from amelia.model.settings import RunSettings
 KEY_LIKE = "sk-ant-made-up-aBcDeFgHiJkLmNoPqRs"
 
 
+@pytest.fixture(autouse=True)
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    file = tmp_path / "config.toml"
+    file.write_text("")
+    monkeypatch.setenv("AMELIA_CONFIG", str(file))
+    return file
+
+
 def read(place: Path, text: str) -> RunSettings:
-    (place / "amelia.toml").write_text(text, encoding="utf-8")
+    (place / "config.toml").write_text(text, encoding="utf-8")
     return load_settings(place).run
 
 
@@ -117,7 +125,7 @@ def test_a_key_that_stands_in_the_settings_is_refused_and_not_repeated(
     error = refused(tmp_path, f"[agents.developer]\n{key} = {written}\n")
     where = "agents.developer.key" if key == "key" else "agents.developer.passes[1]"
     assert str(error) == (
-        f"{tmp_path / 'amelia.toml'}: {where} must be the name of an environment variable, in capital letters"
+        f"{tmp_path / 'config.toml'}: {where} must be the name of an environment variable, in capital letters"
     )
     assert error.hint is not None
     assert "environment variable" in error.hint
@@ -194,10 +202,16 @@ def test_nothing_said_of_an_agent_leaves_it_as_it_is() -> None:
     assert agent_over(agent, {}) == agent
 
 
-def test_the_files_that_hold_settings_are_named(tmp_path: Path) -> None:
-    assert settings_files(tmp_path) == []
+def test_the_files_that_hold_settings_are_named(
+    tmp_path: Path, own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / ".project-config.json").write_text("{}")
     (tmp_path / "pyproject.toml").write_text("[tool.amelia]\n")
     inner = tmp_path / "inner"
     inner.mkdir()
-    assert settings_files(inner) == [tmp_path / ".project-config.json", tmp_path / "pyproject.toml"]
+    projects = [tmp_path / ".project-config.json", tmp_path / "pyproject.toml"]
+    assert settings_files(inner) == [own, *projects]
+    monkeypatch.delenv("AMELIA_CONFIG")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    assert settings_files(inner) == projects

@@ -25,7 +25,7 @@ from amelia.app.replay.score import Cue, Reached, Resumed, Turn
 from amelia.app.replay.scripts import Table, UnplayableError, acts_between, script_text, table_text
 from amelia.app.replay.settings_text import settings_text
 from amelia.app.runs import NewRun
-from amelia.config import load_settings
+from amelia.config import load_project, load_settings
 from amelia.drive.player import ScriptError, read_script
 from amelia.model.agents import Ending, Role
 from amelia.model.errors import ConfigError, JournalError
@@ -117,7 +117,7 @@ def open_saved(place: Path, *, repository: Path) -> Replay:
     """Reads a saved replay, and makes its repository in a new directory."""
     expected = _read_expected(place / _EXPECTED)
     _make_base(place / _BASE, repository, expected=expected.base)
-    settings = load_settings(place)
+    settings = load_project(place)
     data = (place / _PLAN).read_bytes()
     new = NewRun(
         compiled=compile_with(data, settings.plan, mode=expected.mode),
