@@ -110,7 +110,7 @@ async def drive_run(directory: RunDirectory, watcher: Watcher) -> Driven:
         past = journal.read()
         facts = past[0].event
         assert isinstance(facts, RunStarted)
-        shop = open_workshop(directory, facts)
+        shop = open_workshop(directory, facts, past)
         run = fold(recorded.event for recorded in past)
         driven = Driven(run, was_final=_is_final(run))
         while not _is_final(driven.run):

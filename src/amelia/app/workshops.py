@@ -1,6 +1,6 @@
 """The workshop of a run, put together from what its first event says."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,11 +13,12 @@ from amelia.drive.session import Sessions
 from amelia.judge.detect import find_command, planned_commands
 from amelia.judge.verify import Verifier
 from amelia.land.publish import publish_attempts
-from amelia.model.agents import AgentEvent, Role, TurnEnded, TurnSpec
+from amelia.model.agents import AgentEvent, Role, SessionId, TurnEnded, TurnSpec
 from amelia.model.errors import ConfigError
-from amelia.model.events import RunStarted
+from amelia.model.events import RunStarted, SessionOpened
 from amelia.model.evidence import TestCommand, VerifySettings
 from amelia.model.git import ref_component
+from amelia.model.journal import Recorded
 from amelia.model.plan import Unit
 from amelia.record.runs import RunDirectory
 from amelia.run.workshop import Workshop
@@ -32,13 +33,14 @@ def open_store(directory: RunDirectory, facts: RunStarted) -> Store:
     return Store(run=facts.run, directory=directory.path, source=open_source(Path(facts.repository)))
 
 
-def open_workshop(directory: RunDirectory, facts: RunStarted) -> Workshop:
-    """Returns everything the steps of a run work with."""
+def open_workshop(directory: RunDirectory, facts: RunStarted, past: Iterable[Recorded] = ()) -> Workshop:
+    """Returns everything the steps of a run work with; `past` tells to whom the sessions belong."""
+    opened = (recorded.event for recorded in past if isinstance(recorded.event, SessionOpened))
     return Workshop(
         facts=facts,
         directory=directory,
         store=open_store(directory, facts),
-        agents=_Agents(facts),
+        agents=_Agents(facts, {event.session: event.role for event in opened}),
         verifier=make_verifier(directory, facts.test_command, facts.verify),
         clocks=facts.clocks,
         now=lambda: datetime.now(UTC),
@@ -48,8 +50,9 @@ def open_workshop(directory: RunDirectory, facts: RunStarted) -> Workshop:
 class _Agents:
     """The agents of a run, looked for when the first takes a turn: a run can be ended without them."""
 
-    def __init__(self, facts: RunStarted) -> None:
+    def __init__(self, facts: RunStarted, owners: Mapping[SessionId, Role]) -> None:
         self._facts = facts
+        self._owners = owners
         self._sessions: Sessions | None = None
 
     async def take_turn(
@@ -58,7 +61,7 @@ class _Agents:
         """Carries out one whole turn."""
         if self._sessions is None:
             drivers = {Role(role): make_driver(agent) for role, agent in self._facts.agents.items()}
-            self._sessions = Sessions(drivers)
+            self._sessions = Sessions(drivers, self._owners)
         return await self._sessions.take_turn(spec, on_event)
 
 

@@ -46,10 +46,9 @@ def developer_prompt(assignment: Assignment, *, attempt: int, feedback: str, is_
             _sections(assignment.tasks),
             "",
             "## Rules",
-            "1. Work only in this directory. If it has an AGENTS.md or a CLAUDE.md, follow it. Do not commit: "
-            "that is done for you.",
+            "1. Work only in this directory. Do not commit: that is done for you.",
             "2. If something cannot be done, stop and report it.",
-            "3. Your work is checked by running the tests, and then reviewed.",
+            "3. Follow AGENTS.md or CLAUDE.md, if there is one. Your work is tested, and then reviewed.",
             f"4. End with a report as JSON: {_REPORT}",
             *_again(attempt, feedback),
             *(

@@ -36,6 +36,7 @@ Table = dict[str, object]
 
 WRONG_SCRIPT = 2
 LIMITED = 1
+INTERRUPTED = 130
 ANY = "*"
 NUMBER = (int, float)
 
@@ -269,7 +270,10 @@ def main(argv: Sequence[str]) -> int:
     turn = find_turn(turns, role=options.role, unit=options.unit, attempt=options.attempt)
     if turn is not None and options.repair:
         turn = {"report": turn["repair"]} if "repair" in turn else None
-    return 0 if turn is None else player.play(turn)
+    try:
+        return 0 if turn is None else player.play(turn)
+    except KeyboardInterrupt:
+        return INTERRUPTED
 
 
 if __name__ == "__main__":

@@ -11,6 +11,8 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import aclosing
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 
 import anyio
 
@@ -31,6 +33,7 @@ from amelia.model.agents import (
 )
 from amelia.model.errors import AmeliaError
 
+_DAY = 86_400.0
 LONGEST_RETRY = 60.0  # seconds that an agent may wait for its provider by itself
 
 
@@ -41,9 +44,11 @@ class SessionError(AmeliaError):
 class Sessions:
     """Takes turns with the driver of each role."""
 
-    def __init__(self, drivers: Mapping[Role, Driver]) -> None:
+    def __init__(
+        self, drivers: Mapping[Role, Driver], owners: Mapping[SessionId, Role] | None = None
+    ) -> None:
         self._drivers = drivers
-        self._roles: dict[SessionId, Role] = {}
+        self._roles = dict(owners or {})
 
     async def take_turn(
         self, spec: TurnSpec, on_event: Callable[[AgentEvent], None] | None = None
@@ -67,7 +72,7 @@ class Sessions:
     async def _follow(
         self, spec: TurnSpec, turn: Turn, hear: Callable[[AgentEvent], None]
     ) -> TurnEnded | None:
-        ended, spent, stopped_for = None, Spent(), None
+        ended, spent, stop = None, Spent(), None
         async with aclosing(turn.events()) as events:
             async for event in events:
                 hear(event)
@@ -75,8 +80,10 @@ class Sessions:
                     ended = event
                 if isinstance(event, Used):
                     spent = spent.plus(event.usage)
-                if stopped_for is None and (stopped_for := _reason_to_stop(event, spent, spec.allowance)):
-                    await turn.kill(stopped_for)
+                if stop is None and (stop := _reason_to_stop(event, spent, spec.allowance)) is not None:
+                    await turn.kill(stop.ending)
+        if ended is not None and stop is not None and stop.until is not None:
+            return replace(ended, until=stop.until)
         return ended
 
     def _claim(self, session: SessionId | None, role: Role) -> None:
@@ -90,14 +97,23 @@ class Sessions:
             )
 
 
-def _reason_to_stop(event: AgentEvent, spent: Spent, allowance: Allowance) -> Ending | None:
+@dataclass(frozen=True, slots=True)
+class _Stop:
+    """Why a turn is ended, and from when on another one makes sense, if that is known."""
+
+    ending: Ending
+    until: str | None = None
+
+
+def _reason_to_stop(event: AgentEvent, spent: Spent, allowance: Allowance) -> _Stop | None:
     match event:
         case Retrying(is_refused=True):
-            return Ending.AUTH
+            return _Stop(Ending.AUTH)
         case Retrying(delay=delay) if delay > LONGEST_RETRY:
-            return Ending.LIMITED
+            again = datetime.now(UTC) + timedelta(seconds=min(delay, _DAY))
+            return _Stop(Ending.LIMITED, again.isoformat())
         case Used() if allowance.is_used_up_by(spent):
-            return Ending.OUT_OF_BUDGET
+            return _Stop(Ending.OUT_OF_BUDGET)
         case _:
             return None
 

@@ -26,6 +26,11 @@ class Role(StrEnum):
     REVIEWER = "reviewer"
     EVALUATOR = "evaluator"
 
+    @property
+    def may_write(self) -> bool:
+        """Says whether an agent in this role may change files: only a developer may."""
+        return self is Role.DEVELOPER
+
 
 class Ending(StrEnum):
     """How a turn ended."""
@@ -94,18 +99,22 @@ def total(first: Usage | None, second: Usage | None) -> Usage | None:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What was spent in all: money, and the tokens of which nobody knows what they cost."""
+    """What was spent in all: money, tokens of which nobody knows what they cost, turns that told nothing.
 
-    cost: float = 0.0
+    A cost is None until one is known.
+    """
+
+    cost: float | None = None
     unpriced: int = 0
+    untold: int = 0
 
     def plus(self, used: Usage | None) -> "Spent":
-        """Returns the sum with what one more turn used."""
+        """Returns the sum with one more report of use; None is a turn that told nothing."""
         if used is None:
-            return self
+            return Spent(self.cost, self.unpriced, self.untold + 1)
         if used.cost is None:
-            return Spent(self.cost, self.unpriced + used.tokens)
-        return Spent(self.cost + used.cost, self.unpriced)
+            return Spent(self.cost, self.unpriced + used.tokens, self.untold)
+        return Spent((self.cost or 0.0) + used.cost, self.unpriced, self.untold)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,13 +126,13 @@ class Allowance:
 
     def is_used_up_by(self, spent: Spent) -> bool:
         """Says whether this much is all there is, or more."""
-        is_paid_out = self.cost is not None and spent.cost >= self.cost
+        is_paid_out = self.cost is not None and (spent.cost or 0.0) >= self.cost
         return is_paid_out or (self.tokens is not None and spent.unpriced >= self.tokens)
 
     def without(self, spent: Spent) -> "Allowance":
         """Returns what is left of it."""
         return Allowance(
-            cost=None if self.cost is None else max(0.0, self.cost - spent.cost),
+            cost=None if self.cost is None else max(0.0, self.cost - (spent.cost or 0.0)),
             tokens=None if self.tokens is None else max(0, self.tokens - spent.unpriced),
         )
 
@@ -181,8 +190,8 @@ class TurnSpec:
 
     @property
     def may_write(self) -> bool:
-        """Says whether the agent may change files: only a developer may."""
-        return self.role is Role.DEVELOPER
+        """Says whether the agent may change files: not to repair a report."""
+        return self.role.may_write and not self.is_repair
 
 
 @dataclass(frozen=True, slots=True)

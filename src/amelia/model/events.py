@@ -170,13 +170,13 @@ class SessionReplaced:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsageReported:
-    """What an agent used in one turn; a turn without this event is one of which nothing is known."""
+    """What an agent used since it last told of it, as soon as it told; None after a turn that told nothing."""
 
     unit: UnitId
     attempt: int
     role: Role
     session: SessionId | None
-    usage: Usage
+    usage: Usage | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,6 +255,13 @@ class RestEnded:
 @dataclass(frozen=True, slots=True)
 class UnitRested:
     """The time a unit had to wait for has come; it goes on when there is a lane for it."""
+
+    unit: UnitId
+
+
+@dataclass(frozen=True, slots=True)
+class UnitHeld:
+    """A unit needs an agent and has nothing left to pay it with; it gives its lane back until it has."""
 
     unit: UnitId
 
@@ -366,6 +373,7 @@ UnitEvent: TypeAlias = (
     | FindingsEvaluated
     | RestEnded
     | UnitRested
+    | UnitHeld
     | UnitRetried
     | LandingRefused
     | UnitLanded

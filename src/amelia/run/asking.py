@@ -28,6 +28,7 @@ from amelia.model.agents import (
     TurnEnded,
     TurnSpec,
     Usage,
+    Used,
     total,
 )
 from amelia.model.commands import Place
@@ -42,6 +43,8 @@ Tell: TypeAlias = Callable[[ev.Event], None]
 """Has something written down while a step is still under way."""
 
 _SHOWN = 5
+_ANSWERED = frozenset({Ending.OK, Ending.NO_REPORT})
+_NOT_ITS_FAULT = frozenset({Ending.LIMITED, Ending.AUTH, Ending.OUT_OF_BUDGET})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,11 +68,12 @@ class Question(Generic[A]):
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[A]):
-    """How the agent's turn ended, its answer if that is valid, and what is to be written down of it."""
+    """How the agent ended, its answer if valid, what it used, and whether it changed what it may not."""
 
     ended: TurnEnded
     found: A | Invalid
-    events: tuple[ev.UsageReported, ...]
+    spent: Spent
+    has_meddled: bool = False
 
 
 async def ask(shop: Workshop, question: Question[A], tell: Tell) -> Answer[A]:
@@ -81,19 +85,30 @@ async def ask(shop: Workshop, question: Question[A], tell: Tell) -> Answer[A]:
         tell(ev.SessionReplaced(unit=question.at.unit, attempt=question.at.attempt, session=fresh))
         spec = replace(spec, prompt=question.in_full, session=fresh, resume=False, before=None)
         ended = await _turn(shop, spec, tell)
-    events = _usage(question, ended)
+    spent = Spent().plus(ended.usage)
     found = _read(question, ended)
-    if isinstance(found, Invalid) and ended.ending in {Ending.OK, Ending.NO_REPORT} and ended.session:
-        repaired = await _turn(shop, _repair(spec, ended, found.detail), tell)
-        events += _usage(question, repaired)
-        again = _read(question, repaired)
-        if isinstance(again, Invalid):
-            found = Invalid(f"{found.detail}; asked once more: {again.detail}")
-        else:
-            found, ended = again, replace(repaired, text=ended.text)
-    if not spec.may_write and (changed := await to_thread.run_sync(_changed, question.lane)):
-        found = Invalid(f"the {question.role} is not to change files, but changed {changed}")
-    return Answer(ended, found, events)
+    if isinstance(found, Invalid) and ended.ending in _ANSWERED and ended.session:
+        ended, found, spent = await _ask_again(shop, question, (spec, ended, found), tell=tell)
+    if not question.role.may_write and (changed := await to_thread.run_sync(_changed, question.lane)):
+        meddled = Invalid(f"the {question.role} is not to change files, but changed {changed}")
+        return Answer(ended, meddled, spent, has_meddled=True)
+    return Answer(ended, found, spent)
+
+
+async def _ask_again(
+    shop: Workshop, question: Question[A], before: tuple[TurnSpec, TurnEnded, Invalid], *, tell: Tell
+) -> tuple[TurnEnded, A | Invalid, Spent]:
+    """Asks for an answer once more, if that can be paid; a limit on the way is one of the whole turn."""
+    spec, ended, problem = before
+    spent = Spent().plus(ended.usage)
+    if spec.allowance.is_used_up_by(spent):
+        return replace(ended, ending=Ending.OUT_OF_BUDGET), problem, spent
+    repaired = await _turn(shop, _repair(spec, ended, problem.detail), tell)
+    spent = spent.plus(repaired.usage)
+    found = _read(question, repaired)
+    if not isinstance(found, Invalid) or repaired.ending in _NOT_ITS_FAULT:
+        return replace(repaired, text=ended.text), found, spent
+    return ended, Invalid(f"{problem.detail}; asked once more: {found.detail}"), spent
 
 
 def _spec(shop: Workshop, question: Question[A]) -> TurnSpec:
@@ -130,11 +145,21 @@ def _repair(spec: TurnSpec, ended: TurnEnded, problem: str) -> TurnSpec:
 
 
 async def _turn(shop: Workshop, spec: TurnSpec, tell: Tell) -> TurnEnded:
-    def hear(event: AgentEvent) -> None:
-        if isinstance(event, SessionStarted) and not spec.is_repair:
-            tell(_opened(shop, spec, event.session))
+    """Takes a turn; its session and what it uses are told as they come, for nobody knows how it ends."""
 
-    return await shop.agents.take_turn(spec, hear)
+    def hear(event: AgentEvent) -> None:
+        match event:
+            case SessionStarted(session) if not spec.is_repair:
+                tell(_opened(shop, spec, session))
+            case Used(usage):
+                tell(_used(spec, usage))
+            case _:
+                pass
+
+    ended = await shop.agents.take_turn(spec, hear)
+    if ended.usage is None and ended.ending is not Ending.SESSION_LOST:
+        tell(_used(spec, None))
+    return ended
 
 
 def _opened(shop: Workshop, spec: TurnSpec, session: SessionId) -> ev.SessionOpened:
@@ -147,14 +172,9 @@ def _opened(shop: Workshop, spec: TurnSpec, session: SessionId) -> ev.SessionOpe
     )
 
 
-def _usage(question: Question[A], ended: TurnEnded) -> tuple[ev.UsageReported, ...]:
-    if ended.usage is None:
-        return ()
-    at = question.at
-    return (
-        ev.UsageReported(
-            unit=at.unit, attempt=at.attempt, role=question.role, session=ended.session, usage=ended.usage
-        ),
+def _used(spec: TurnSpec, usage: Usage | None) -> ev.UsageReported:
+    return ev.UsageReported(
+        unit=UnitId(spec.unit), attempt=spec.attempt, role=spec.role, session=spec.session, usage=usage
     )
 
 

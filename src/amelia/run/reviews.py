@@ -18,7 +18,7 @@ from amelia.judge.answers import (
     read_rulings,
 )
 from amelia.model import events as ev
-from amelia.model.agents import Ending, Role, Spent
+from amelia.model.agents import Ending, Role
 from amelia.model.commands import EvaluateFindings, ReviewWork
 from amelia.model.git import CommitId
 from amelia.run.asking import Answer, Question, Tell, ask
@@ -49,15 +49,12 @@ async def review_work(shop: Workshop, command: ReviewWork, tell: Tell) -> tuple[
     )
     answer = await _ask(shop, command, question, tell=tell)
     if (unanswered := _unanswered(shop, command, answer)) is not None:
-        return (*answer.events, unanswered)
+        return (unanswered,)
     if isinstance(answer.found, Invalid):
         detail = answer.found.detail[:_LONGEST]
-        return (*answer.events, ev.ReviewFailed(unit=at.unit, attempt=at.attempt, detail=detail))
+        return (ev.ReviewFailed(unit=at.unit, attempt=at.attempt, detail=detail),)
     approved, findings = answer.found
-    return (
-        *answer.events,
-        ev.AttemptReviewed(unit=at.unit, attempt=at.attempt, approved=approved, findings=findings),
-    )
+    return (ev.AttemptReviewed(unit=at.unit, attempt=at.attempt, approved=approved, findings=findings),)
 
 
 async def evaluate_findings(shop: Workshop, command: EvaluateFindings, tell: Tell) -> tuple[ev.Event, ...]:
@@ -78,12 +75,12 @@ async def evaluate_findings(shop: Workshop, command: EvaluateFindings, tell: Tel
     )
     answer = await _ask(shop, command, question, tell=tell)
     if (unanswered := _unanswered(shop, command, answer)) is not None:
-        return (*answer.events, unanswered)
+        return (unanswered,)
     rulings = answer.found
     if isinstance(rulings, Invalid):
-        report = answer.ended.report if answer.ended.ending is Ending.OK else None
-        rulings = read_rulings(report, command.findings)
-    return (*answer.events, ev.FindingsEvaluated(unit=at.unit, attempt=at.attempt, rulings=rulings))
+        is_readable = answer.ended.ending is Ending.OK and not answer.has_meddled
+        rulings = read_rulings(answer.ended.report if is_readable else None, command.findings)
+    return (ev.FindingsEvaluated(unit=at.unit, attempt=at.attempt, rulings=rulings),)
 
 
 async def _review_prompt(shop: Workshop, command: ReviewWork) -> str:
@@ -111,14 +108,14 @@ async def _ask(
 
 def _unanswered(
     shop: Workshop, command: ReviewWork | EvaluateFindings, answer: Answer[A]
-) -> ev.AnswerDelayed | ev.StepBroke | None:
+) -> ev.AnswerDelayed | ev.UnitHeld | ev.StepBroke | None:
     """Returns why there is no answer yet, if that is nothing the agent could be blamed for."""
     at, ended = command.at, answer.ended
     match ended.ending:
         case Ending.LIMITED:
             return ev.AnswerDelayed(at.unit, at.attempt, wait_until(ended.until, shop.now()))
-        case Ending.OUT_OF_BUDGET if command.allowance.is_used_up_by(Spent().plus(ended.usage)):
-            return ev.AnswerDelayed(at.unit, at.attempt, shop.now().isoformat())
+        case Ending.OUT_OF_BUDGET if command.allowance.is_used_up_by(answer.spent):
+            return ev.UnitHeld(at.unit)
         case Ending.AUTH:
             return refused_login(at, command.step, ended)
         case _:

@@ -11,7 +11,7 @@ from anyio import to_thread
 from amelia.context.prompts import continuation_prompt, developer_prompt, resumption_prompt
 from amelia.judge.answers import REPORT_SCHEMA, Invalid, Report, read_report
 from amelia.model import events as ev
-from amelia.model.agents import Allowance, Ending, Role, Spent, TurnEnded
+from amelia.model.agents import Allowance, Ending, Role, TurnEnded
 from amelia.model.commands import Place, StartTurn
 from amelia.model.git import Snapshot
 from amelia.model.outcome import Reason
@@ -36,12 +36,11 @@ async def start_turn(shop: Workshop, command: StartTurn, tell: Tell) -> tuple[ev
     ended = answer.ended
     kept = await to_thread.run_sync(lambda: shop.keep(at, lane, shop.ref(at)))
     if ended.ending is Ending.AUTH:
-        return (*answer.events, refused_login(at, ev.Step.DRIVE, ended))
+        return (refused_login(at, ev.Step.DRIVE, ended),)
     ending, summary = _verdict(answer, command.allowance)
     if ending is Ending.NO_REPORT and await to_thread.run_sync(lambda: _is_untouched(shop, command, kept)):
         ending = Ending.OK  # nothing said and nothing done: verification says so
     return (
-        *answer.events,
         *_subtasks(shop, command, ending=ending, report=answer.found),
         ev.AttemptEnded(
             unit=at.unit,
@@ -91,7 +90,7 @@ def _verdict(answer: Answer[Report], allowance: Allowance) -> tuple[Ending, str]
     if ended.ending is Ending.OK:
         return Ending.NO_REPORT, report.detail
     ending = ended.ending
-    if ending is Ending.OUT_OF_BUDGET and not allowance.is_used_up_by(Spent().plus(ended.usage)):
+    if ending is Ending.OUT_OF_BUDGET and not allowance.is_used_up_by(answer.spent):
         ending = Ending.FAILED  # a bound of the agent's own; another turn would find the same
     parts = (f"The agent's turn ended badly: {ending}.", ended.detail, ended.text)
     return ending, "\n".join(part for part in parts if part)

@@ -1,15 +1,17 @@
 """What a unit may still use: the least that its own budget and that of the run leave.
 
-A unit that has used up what it may keeps its place and its work; it goes on when a person gives it more.
+A unit that has used up what it may keeps its work and its stage, but no lane; it goes on when a person gives
+it more.
 """
 
 from typing import TypeVar
 
 from amelia.model.agents import Allowance, Spent
 from amelia.model.plan import UnitId
-from amelia.model.state import Driving, Evaluating, Reviewing, RunState, UnitState
+from amelia.model.state import Driving, Evaluating, Reviewing, RunState, UnitState, Waiting
 
 N = TypeVar("N", int, float)
+_NOTHING = Spent()
 
 
 def is_run_out(run: RunState) -> bool:
@@ -18,21 +20,27 @@ def is_run_out(run: RunState) -> bool:
 
 
 def is_held(run: RunState, unit: UnitId) -> bool:
-    """Says whether a unit would need an agent now, and has nothing left to pay it with."""
+    """Says whether a unit would need an agent next, and has nothing left to pay it with."""
     return _needs_agent(run.units[unit]) and (
-        is_run_out(run) or run.budget.unit.is_used_up_by(run.spent.get(unit, Spent()))
+        is_run_out(run) or run.budget.unit.is_used_up_by(run.spent.get(unit, _NOTHING))
     )
 
 
 def left_for(run: RunState, unit: UnitId) -> Allowance:
     """Returns what the next turn on a unit may use."""
-    own = run.budget.unit.without(run.spent.get(unit, Spent()))
+    own = run.budget.unit.without(run.spent.get(unit, _NOTHING))
     whole = run.budget.run.without(run.spent_in_all)
     return Allowance(cost=_least(own.cost, whole.cost), tokens=_least(own.tokens, whole.tokens))
 
 
 def _needs_agent(state: UnitState) -> bool:
-    return isinstance(state, Driving | Reviewing | Evaluating) and not state.is_busy
+    match state:
+        case Waiting(then=then):
+            return then is None or isinstance(then, Driving | Reviewing | Evaluating)
+        case Driving(is_busy=is_busy) | Reviewing(is_busy=is_busy) | Evaluating(is_busy=is_busy):
+            return not is_busy
+        case _:
+            return False
 
 
 def _least(one: N | None, other: N | None) -> N | None:

@@ -27,10 +27,9 @@ from amelia.model.state import (
     RunState,
     Skipped,
     Verifying,
-    Waiting,
     Wish,
 )
-from amelia.schedule.budget import is_held, is_run_out, left_for
+from amelia.schedule.budget import is_held, left_for
 from amelia.schedule.pick import startable
 from amelia.schedule.red import expected, owed_and_waived
 from amelia.schedule.retry import after_failure
@@ -109,19 +108,23 @@ def _verdicts(run: RunState) -> Iterator[cmd.Command]:
 
 
 def _next_steps(run: RunState) -> Iterator[cmd.Command]:
-    """Yields the next step of every unit that has none under way; one unit lands at a time, in turn."""
+    """Yields the next step of every unit that has none under way; one unit lands at a time, in turn.
+
+    Who needs an agent that cannot be paid makes room for others.
+    """
     for unit in run.open:
         state = run.units[unit]
         if not isinstance(state, Active) or state.is_busy:
             continue
-        if (isinstance(state, Landing) and unit != run.queue[0]) or is_held(run, unit):
+        if isinstance(state, Landing) and unit != run.queue[0]:
             continue
-        yield _step(run, _unit(run, unit), state)
+        if is_held(run, unit):
+            yield cmd.Record(ev.UnitHeld(unit))
+        else:
+            yield _step(run, _unit(run, unit), state)
 
 
 def _starts(run: RunState) -> Iterator[cmd.Command]:
-    if is_run_out(run):
-        return iter(())
     return (cmd.Record(ev.UnitStarted(unit.id, lane, run.tip)) for unit, lane in startable(run))
 
 
@@ -169,7 +172,7 @@ def _closing(run: RunState) -> cmd.Command:
         return cmd.Record(ev.RunPaused())
     if parked := _parked(run):
         return cmd.Record(ev.RunFinished(_stopped(run, parked[0].reason)))
-    if any(is_held(run, unit) for unit in run.open) or (is_run_out(run) and _has_waiting(run)):
+    if any(is_held(run, unit) for unit in run.units):
         return cmd.Record(ev.RunFinished(Outcome(Result.HALTED, Reason.BUDGET)))
     if not all(isinstance(state, Landed | Skipped) for state in run.units.values()):
         return cmd.Record(ev.RunFinished(Outcome(Result.NEEDS_HUMAN, Reason.BLOCKED)))
@@ -187,10 +190,6 @@ def _stopped(run: RunState, reason: Reason) -> Outcome:
 
 def _parked(run: RunState) -> list[Parked]:
     return [state for unit in run.open if isinstance(state := run.units[unit], Parked)]
-
-
-def _has_waiting(run: RunState) -> bool:
-    return any(isinstance(state, Waiting) for state in run.units.values())
 
 
 def _unit(run: RunState, wanted: UnitId) -> Unit:

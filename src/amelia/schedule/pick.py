@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from amelia.model.plan import Priority, Unit, UnitId
 from amelia.model.state import Active, Failing, Landed, Resting, RunState, Skipped, UnitState, Waiting
+from amelia.schedule.budget import is_held
 
 _URGENCY = {priority: number for number, priority in enumerate(Priority)}
 _FOR_BEING_A_UNIT = 1.0  # its session, checks and review, however small it is
@@ -83,7 +84,7 @@ def _by_urgency(run: RunState) -> Sequence[Unit]:
     ready = [
         unit
         for unit in run.facts.units
-        if isinstance(run.units[unit.id], Waiting) and not blockers(run, unit)
+        if isinstance(run.units[unit.id], Waiting) and not blockers(run, unit) and not is_held(run, unit.id)
     ]
     if len(ready) < 2:  # noqa: PLR2004 - one unit needs no order
         return ready

@@ -66,6 +66,8 @@ def unit_after(state: UnitState, event: ev.UnitEvent) -> UnitState:  # noqa: C90
         ), Driving() | Verifying() | Reviewing() | Evaluating() | Landing() | Resting():
             if step is state.step and not state.is_busy:
                 return replace(state, is_busy=True)
+        case ev.UnitHeld(), Driving() | Reviewing() | Evaluating():
+            return _without_lane(replace(state, is_busy=False))
         case ev.AttemptEnded(), Driving(is_busy=True):
             return _after_turn(state, event)
         case ev.AttemptVerified(), Verifying(is_busy=True):
@@ -74,8 +76,8 @@ def unit_after(state: UnitState, event: ev.UnitEvent) -> UnitState:  # noqa: C90
             return _after_answer(state, event)
         case ev.RestEnded(), Resting(is_busy=True):
             return state.then
-        case ev.UnitRested(), Resting(is_busy=True):
-            return Waiting(state.track.attempt, ruled=state.track.ruled, then=state.then)
+        case ev.UnitRested(), Resting(is_busy=True, then=stage):
+            return _without_lane(stage)
         case ev.LandingRefused(), Landing(is_busy=True):
             return _after_refusal(state, event)
         case ev.UnitLanded(_, attempt, commit), Landing(is_busy=True):
@@ -83,6 +85,11 @@ def unit_after(state: UnitState, event: ev.UnitEvent) -> UnitState:  # noqa: C90
         case _:
             return _after_decision(state, event)
     raise _misfit(state, event)
+
+
+def _without_lane(stage: Active) -> Waiting:
+    """Returns a unit that goes on with a stage once there is a lane for it."""
+    return Waiting(stage.track.attempt, ruled=stage.track.ruled, then=stage)
 
 
 def _after_answer(state: Reviewing | Evaluating, event: ev.UnitEvent) -> UnitState:

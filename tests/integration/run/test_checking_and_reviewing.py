@@ -14,7 +14,7 @@ from amelia.model.outcome import Reason
 from amelia.run.checks import verify_branch, verify_work
 from amelia.run.reviews import evaluate_findings, review_work
 from amelia.run.turns import start_turn
-from integration.run.workshops import NOW, Act, Bench, ended, ending, make_bench, reporting
+from integration.run.workshops import Act, Bench, ended, ending, make_bench, reporting
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
@@ -164,9 +164,9 @@ async def test_a_rejection_carries_its_findings_and_what_it_cost(bench: Bench) -
     comment = {"text": "It leaks.", "file": "roof.txt", "line": 1}
     bench.let(reporting({"approved": False, "comments": [comment]}))
     command = ReviewWork(bench.place(), work=work, reviewed=None, open_findings=())
-    used, event = await review_work(bench.shop, command, bench.tell)
-    assert isinstance(used, ev.UsageReported)
-    assert (used.role, used.usage) == (Role.REVIEWER, Usage(100, 20, 0.5))
+    [event] = await review_work(bench.shop, command, bench.tell)
+    used = [told for told in bench.told if isinstance(told, ev.UsageReported) and told.role is Role.REVIEWER]
+    assert [told.usage for told in used] == [Usage(100, 20, 0.25)]
     assert event == ev.AttemptReviewed(unit=bench.place().unit, attempt=1, approved=False, findings=(FOUND,))
 
 
@@ -183,9 +183,33 @@ async def test_a_reviewer_without_budget_is_asked_again_when_there_is_one(bench:
     command = ReviewWork(
         bench.place(), work=work, reviewed=None, open_findings=(), allowance=Allowance(cost=2.0)
     )
-    assert (await review_work(bench.shop, command, bench.tell))[-1] == ev.AnswerDelayed(
-        bench.place().unit, 1, NOW.isoformat()
-    )
+    assert list(await review_work(bench.shop, command, bench.tell)) == [ev.UnitHeld(bench.place().unit)]
+
+
+@pytest.mark.parametrize("role", [Role.REVIEWER, Role.EVALUATOR])
+async def test_a_limit_that_keeps_an_answer_from_being_repaired_is_waited_out(
+    bench: Bench, role: Role
+) -> None:
+    work = await written(bench, reporting(DONE, roof="tight"))
+    later = "2026-11-15T15:00:00+00:00"
+    bench.let(reporting(None), ending(Ending.LIMITED, until=later))
+    if role is Role.REVIEWER:
+        review_it = ReviewWork(bench.place(), work=work, reviewed=None, open_findings=())
+        events = await review_work(bench.shop, review_it, bench.tell)
+    else:
+        rule_it = EvaluateFindings(bench.place(), work=work, findings=(FOUND,))
+        events = await evaluate_findings(bench.shop, rule_it, bench.tell)
+    assert list(events) == [ev.AnswerDelayed(bench.place().unit, 1, later)]
+
+
+async def test_an_evaluator_that_changes_files_has_not_ruled(bench: Bench) -> None:
+    work = await written(bench, reporting(DONE, roof="leaky"))
+    ruling: dict[str, object] = {"items": [{"finding": 1, "disposition": "REJECT", "reason": "dry"}]}
+    bench.let(reporting(ruling, roof="mine"))
+    command = EvaluateFindings(bench.place(), work=work, findings=(FOUND,))
+    [event] = await evaluate_findings(bench.shop, command, bench.tell)
+    assert isinstance(event, ev.FindingsEvaluated)
+    assert [ruled.disposition for ruled in event.rulings] == [Disposition.IMPLEMENT]
 
 
 @pytest.mark.parametrize(

@@ -47,8 +47,8 @@ async def attempt(bench: Bench, act: Act, **changes: Any) -> ev.AttemptEnded:
 
 
 async def test_what_the_agent_wrote_is_kept_with_what_it_used(bench: Bench) -> None:
-    used, event = await turn(bench, reporting(DONE, roof="roof\n"))
-    assert used == reported(bench, Usage(100, 20, 0.5))
+    [event] = await turn(bench, reporting(DONE, roof="roof\n"))
+    assert reported(bench) == [Usage(100, 20, 0.25)]
     assert isinstance(event, ev.AttemptEnded)
     assert (event.ending, event.summary, event.session) == (Ending.OK, "all done", "s-1")
     assert (event.until, event.refused) == (None, None)
@@ -60,9 +60,50 @@ async def test_what_the_agent_wrote_is_kept_with_what_it_used(bench: Bench) -> N
     )
 
 
-def reported(bench: Bench, usage: Usage) -> ev.UsageReported:
-    unit, session = bench.place().unit, SessionId("s-1")
-    return ev.UsageReported(unit=unit, attempt=1, role=Role.DEVELOPER, session=session, usage=usage)
+def reported(bench: Bench) -> list[Usage | None]:
+    """Returns what was told of use, by the developer."""
+    told = [event for event in bench.told if isinstance(event, ev.UsageReported)]
+    assert {event.role for event in told} <= {Role.DEVELOPER}
+    return [event.usage for event in told]
+
+
+async def test_what_an_agent_uses_is_told_before_anybody_knows_how_its_turn_ends(bench: Bench) -> None:
+    told: list[Usage | None] = []
+
+    def act(_: Path) -> TurnEnded:
+        told.extend(reported(bench))
+        return ended(report=DONE)
+
+    bench.actors.uses = Usage(7, 8)
+    await attempt(bench, act)
+    assert told == [Usage(7, 8)]
+
+
+async def test_a_turn_that_tells_nothing_of_its_use_is_said_to_be_one(bench: Bench) -> None:
+    await attempt(bench, ending(Ending.CRASHED))
+    assert reported(bench) == [None]
+
+
+@pytest.mark.parametrize("how", [Ending.LIMITED, Ending.AUTH, Ending.OUT_OF_BUDGET])
+async def test_what_keeps_a_repair_from_happening_is_not_the_agents_fault(bench: Bench, how: Ending) -> None:
+    bench.let(reporting(None, roof="roof"))
+    event = (await turn(bench, ending(how, usage=Usage(1, 1, 0.75))))[-1]
+    if how is Ending.AUTH:
+        assert isinstance(event, ev.StepBroke)
+        assert event.reason is Reason.AUTH
+    else:
+        assert isinstance(event, ev.AttemptEnded)
+        assert event.ending is how
+
+
+async def test_what_cannot_be_paid_is_not_asked_for_once_more(bench: Bench) -> None:
+    def act(place: Path) -> TurnEnded:
+        (place / "roof.txt").write_text("roof")
+        return ended(usage=Usage(1, 1, 1.0))
+
+    event = await attempt(bench, act)
+    assert event.ending is Ending.OUT_OF_BUDGET
+    assert len(bench.actors.specs) == 1
 
 
 async def test_a_session_is_told_of_before_the_turn_is_over(bench: Bench) -> None:
@@ -82,16 +123,16 @@ async def test_a_report_that_cannot_be_read_is_asked_for_once_more_in_the_same_s
     bench: Bench,
 ) -> None:
     bench.let(reporting({"status": "done"}, roof="roof"))
-    *used, event = await turn(bench, reporting(DONE))
-    assert used == [reported(bench, Usage(100, 20, 0.5))] * 2
+    [event] = await turn(bench, reporting({**DONE}))
+    assert reported(bench) == [Usage(100, 20, 0.25)] * 2
     assert isinstance(event, ev.AttemptEnded)
     assert (event.ending, event.summary) == (Ending.OK, "all done")
     first, repair = bench.actors.specs
     assert (repair.session, repair.resume, repair.is_repair) == ("s-1", True, True)
-    assert repair.before == Usage(100, 20, 0.5)
+    assert repair.before == Usage(100, 20, 0.25)
     assert "Invalid enum value 'done'" in repair.prompt
     assert repair.schema == first.schema
-    assert repair.allowance.cost == 0.5
+    assert repair.allowance.cost == 0.75
 
 
 async def test_after_one_repair_there_is_no_second(bench: Bench) -> None:
@@ -112,7 +153,9 @@ async def test_a_session_that_is_gone_is_replaced_by_a_fresh_one_that_is_told_ev
     assert fresh.session != "s-7"
     assert "Section 1" in fresh.prompt
     assert "it rained" in fresh.prompt
-    assert [type(one) for one in bench.told] == [ev.SessionOpened, ev.SessionReplaced, ev.SessionOpened]
+    told = [type(one) for one in bench.told if not isinstance(one, ev.UsageReported)]
+    assert told == [ev.SessionOpened, ev.SessionReplaced, ev.SessionOpened]
+    assert reported(bench) == [Usage(100, 20, 0.25)]
 
 
 async def test_a_turn_that_was_cut_off_goes_on_where_it_was(bench: Bench) -> None:

@@ -16,6 +16,7 @@ from amelia.model.agents import (
     TurnEnded,
     TurnSpec,
     Usage,
+    Used,
 )
 from amelia.model.commands import Place
 from amelia.model.evidence import RunnerKind, TestCommand, VerifySettings
@@ -46,7 +47,7 @@ def reporting(report: dict[str, object] | None, **files: str) -> Act:
     def act(place: Path) -> TurnEnded:
         for name, text in files.items():
             (place / f"{name}.txt").write_text(text)
-        return ended(report=report, usage=Usage(100, 20, 0.5))
+        return ended(report=report, usage=Usage(100, 20, 0.25))
 
     return act
 
@@ -57,16 +58,22 @@ class Actors:
 
     acts: list[Act] = field(default_factory=list[Act])
     specs: list[TurnSpec] = field(default_factory=list[TurnSpec])
+    uses: Usage | None = None
 
     async def take_turn(
         self, spec: TurnSpec, on_event: Callable[[AgentEvent], None] | None = None
     ) -> TurnEnded:
         self.specs.append(spec)
-        if on_event is not None:
-            on_event(SessionStarted(SessionId("s-1"), "actor"))
+        assert on_event is not None
+        on_event(SessionStarted(SessionId("s-1"), "actor"))
+        if self.uses is not None:
+            on_event(Used(self.uses))
         if spec.is_repair and not self.acts:
             return ended(Ending.NO_REPORT)
-        return self.acts.pop(0)(Path(spec.cwd))
+        end = self.acts.pop(0)(Path(spec.cwd))
+        if end.usage is not None:
+            on_event(Used(end.usage))
+        return end
 
 
 @dataclass(frozen=True, slots=True)

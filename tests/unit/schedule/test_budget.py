@@ -10,7 +10,7 @@ from amelia.model.agents import Allowance, Ending, Role, SessionId, Spent, Usage
 from amelia.model.outcome import Outcome, Reason, Result
 from amelia.model.plan import Mode, UnitId
 from amelia.model.policy import POLICIES, Budget
-from amelia.model.state import Driving, Landed, Reviewing, Verifying, Waiting
+from amelia.model.state import Driving, Landed, Landing, Reviewing, Verifying, Waiting
 from unit.schedule.worlds import BASE, Story, facts, unit, with_policy, work_of
 
 A, B = UnitId("a"), UnitId("b")
@@ -42,6 +42,7 @@ def paid(cost: float) -> Usage:
         (Allowance(tokens=100), Spent(0.0, 100), True),
         (Allowance(cost=2.0, tokens=100), Spent(1.0, 101), True),
         (Allowance(cost=0.0), Spent(), True),
+        (Allowance(cost=1.0, tokens=1), Spent(None, 0, 99), False),
     ],
 )
 def test_money_counts_where_it_is_known_and_tokens_where_it_is_not(
@@ -63,7 +64,7 @@ def test_every_turn_may_use_what_the_unit_and_the_run_have_left() -> None:
         Budget(unit=Allowance(cost=5.0, tokens=1000), run=Allowance(cost=8.0)), "a", "b", workers=2
     )
     story.hears(used("a", paid(4.0))).hears(used("b", Usage(300, 100)))
-    assert story.run.spent == {A: Spent(4.0, 0), B: Spent(0.0, 400)}
+    assert story.run.spent == {A: Spent(4.0, 0), B: Spent(None, 400)}
     story.drives("a").verifies("a").drives("b").verifies("b")
     reviews = {c.at.unit: c.allowance for c in story.begun if isinstance(c, cmd.ReviewWork)}
     assert reviews == {A: Allowance(cost=1.0, tokens=1000), B: Allowance(cost=4.0, tokens=600)}
@@ -72,10 +73,11 @@ def test_every_turn_may_use_what_the_unit_and_the_run_have_left() -> None:
 def test_a_unit_that_used_up_its_budget_waits_and_the_others_go_on() -> None:
     story = a_story(Budget(unit=Allowance(cost=5.0)), "a", "b")
     story.hears(used("a", paid(5.0))).drives("a").verifies("a")
-    assert isinstance(story["a"], Reviewing)
-    assert not story["a"].is_busy
+    state = story["a"]
+    assert isinstance(state, Waiting)
+    assert isinstance(state.then, Reviewing)
+    assert isinstance(story.finishes("b")["b"], Landed)
     assert story.run.outcome == OVER
-    assert isinstance(story["b"], Waiting)
 
 
 def test_with_room_beside_it_the_others_go_on_before_the_run_halts() -> None:
@@ -107,6 +109,19 @@ def test_a_last_unit_that_landed_over_budget_completes_the_run() -> None:
     assert story.run.outcome == Outcome(Result.COMPLETED)
 
 
+def test_a_reviewer_that_was_stopped_for_its_budget_reviews_when_there_is_more() -> None:
+    story = a_story(Budget(unit=Allowance(cost=5.0)), "a").drives("a").verifies("a")
+    story.hears(used("a", paid(5.5), role=Role.REVIEWER)).hears(ev.UnitHeld(A))
+    assert story.run.outcome == OVER
+    story.hears(ev.BudgetChanged(Budget()))
+    assert isinstance(story.approves("a")["a"], Landing)
+
+
+def test_a_turn_that_told_nothing_is_counted_as_such() -> None:
+    story = a_story(Budget(), "a").hears(replace(used("a", paid(1.0)), usage=None))
+    assert story.run.spent_in_all == Spent(None, 0, 1)
+
+
 def test_a_person_who_gives_more_lets_it_go_on_where_it_was() -> None:
     story = a_story(Budget(unit=Allowance(cost=5.0)), "a")
     story.hears(used("a", paid(5.0))).drives("a").verifies("a")
@@ -128,7 +143,8 @@ def test_a_turn_that_was_stopped_for_its_budget_goes_on_where_it_was_under_the_s
     story = a_story(Budget(unit=Allowance(cost=5.0)), "a")
     story.hears(used("a", paid(6.0))).drives("a", Ending.OUT_OF_BUDGET)
     state = story["a"]
-    assert isinstance(state, Driving)
+    assert isinstance(state, Waiting)
+    assert isinstance(state.then, Driving)
     assert story.run.outcome == OVER
     story.hears(ev.BudgetChanged(Budget()))
     turn = story.turns("a")[-1]

@@ -330,7 +330,7 @@ def test_a_unit_under_way_says_where() -> None:
         "waiting_for": [],
         "waiting_until": None,
         "blocked_by": [],
-        "spent": {"cost": 0.0, "tokens_of_unknown_cost": 0},
+        "spent": {"cost": None, "tokens_of_unknown_cost": 0, "turns_of_unknown_use": 0},
         "waits_for_person": [],
         "started_at": "2026-11-02T12:00:01.000Z",
         "finished_at": None,

@@ -41,6 +41,7 @@ _NAMES: Mapping[type[ev.Event], str] = {
     ev.FindingsEvaluated: "findings_evaluated",
     ev.RestEnded: "rest_ended",
     ev.UnitRested: "{}_rested",
+    ev.UnitHeld: "{}_held",
     ev.UnitRetried: "{}_retry",
     ev.LandingRefused: "landing_refused",
     ev.UnitLanded: "{}_completed",

@@ -111,6 +111,7 @@ def _of_decision(
     event: ev.UnitRetried
     | ev.LandingRefused
     | ev.UnitLanded
+    | ev.UnitHeld
     | ev.UnitParked
     | ev.StepBroke
     | ev.UnitReset
@@ -124,6 +125,8 @@ def _of_decision(
             return f"cannot land: {_words(cause)}: {feedback}"
         case ev.UnitLanded(commit=commit):
             return f"landed as {commit[:_COMMIT]}"
+        case ev.UnitHeld():
+            return "its budget is used up"
         case ev.UnitParked(reason=reason):
             return f"waits for you: {reason.meaning}"
         case ev.StepBroke(step=step, detail=detail, reason=reason):

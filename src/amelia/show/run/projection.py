@@ -333,7 +333,11 @@ def _unit(unit: Unit, view: _View) -> Json:
 
 
 def _spent(spent: Spent) -> Json:
-    return {"cost": spent.cost, "tokens_of_unknown_cost": spent.unpriced}
+    return {
+        "cost": spent.cost,
+        "tokens_of_unknown_cost": spent.unpriced,
+        "turns_of_unknown_use": spent.untold,
+    }
 
 
 def _base(state: UnitState) -> CommitId | None:

@@ -186,9 +186,11 @@ def _ways(run: RunState, unit: UnitId, state: Parked) -> tuple[Exit, ...]:
 
 def spent_text(spent: Spent) -> str:
     """Returns what was used, as far as anybody knows: `$1.20, 45k tokens of unknown cost`."""
-    parts = [f"${spent.cost:.2f}"] if spent.cost else []
+    parts = [f"${spent.cost:.2f}"] if spent.cost is not None else []
     if spent.unpriced:
         parts.append(f"{_thousands(spent.unpriced)} tokens of unknown cost")
+    if parts and spent.untold:
+        parts.append(f"{spent.untold} turn{'s' if spent.untold > 1 else ''} of unknown use")
     return ", ".join(parts)
 
 
