@@ -231,14 +231,16 @@ async def test_an_allowance_that_is_used_up_ends_the_turn(stage: Stage, trace: T
     assert not trace.living()
 
 
-@pytest.mark.parametrize("because", [Ending.KILLED, Ending.TIMED_OUT_WALL])
+@pytest.mark.parametrize(
+    ("because", "fault"), [(Ending.KILLED, "killed at work"), (Ending.TIMED_OUT_WALL, "time is up")]
+)
 async def test_a_killed_turn_ends_as_it_was_killed_and_leaves_nothing(
-    stage: Stage, trace: Trace, because: Ending
+    stage: Stage, trace: Trace, because: Ending, fault: str
 ) -> None:
     turn = await stage.driver(Case.HANGS).start(spec(trace))
     began = time.monotonic()
     ended = end_of(await meanwhile(turn, trace, lambda: turn.kill(because)))
-    note(stage, trace, f"{because} at work", ended, began)
+    note(stage, trace, fault, ended, began)
     assert ended.ending is because
     assert not trace.living()
 

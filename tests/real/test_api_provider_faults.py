@@ -1,5 +1,6 @@
 """What faults of the provider come to with the `api` driver."""
 
+import socket
 import time
 from collections.abc import Callable
 from datetime import timedelta
@@ -37,10 +38,12 @@ FAULTS: dict[str, tuple[Step, Ending]] = {
 }
 
 
+PATIENT = Clocks(wall=timedelta(minutes=1))
+IMPATIENT = Clocks(silence=timedelta(seconds=4), wall=timedelta(minutes=1))
 NO_ANSWERS = (Breakdown.CUT_STREAM, Breakdown.GARBAGE, Breakdown.BROKEN_EVENTS)
 
 
-def spec(trace: Trace) -> TurnSpec:
+def spec(trace: Trace, clocks: Clocks = PATIENT) -> TurnSpec:
     (trace.folder / "tree").mkdir()
     return TurnSpec(
         role=Role.DEVELOPER,
@@ -51,7 +54,7 @@ def spec(trace: Trace) -> TurnSpec:
         transcript=str(trace.folder / "turn.jsonl"),
         lock=str(trace.folder / "lock"),
         state=str(trace.folder / "state"),
-        clocks=Clocks(silence=timedelta(seconds=4), wall=timedelta(seconds=60)),
+        clocks=clocks,
     )
 
 
@@ -78,11 +81,12 @@ async def test_a_fault_of_the_provider_has_an_ending(
     trace: Trace, environment: Callable[[ModelServer], None], fault: str
 ) -> None:
     step, ending = FAULTS[fault]
+    clocks = IMPATIENT if ending is Ending.TIMED_OUT_SILENCE else PATIENT
     with ModelServer(then=step) as server:
         environment(server)
         began = time.monotonic()
         sessions = Sessions({Role.DEVELOPER: driver("openai:scripted", f"{server.url}/v1")})
-        ended = await sessions.take_turn(spec(trace))
+        ended = await sessions.take_turn(spec(trace, clocks))
         seconds = time.monotonic() - began
     left = trace.living()
     record("api", fault, ended.ending, seconds=seconds, processes_left=len(left))
@@ -107,3 +111,19 @@ async def test_an_answer_that_is_none_is_an_outage_in_every_protocol(
         sessions = Sessions({Role.DEVELOPER: driver(model, server.url + path)})
         ended = await sessions.take_turn(spec(trace))
     assert ended.ending is Ending.LIMITED, ended.detail
+
+
+async def test_a_provider_that_cannot_be_reached_is_an_outage(
+    trace: Trace, environment: Callable[[ModelServer], None]
+) -> None:
+    with ModelServer() as server, socket.socket() as nobody_listens:
+        environment(server)
+        nobody_listens.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{nobody_listens.getsockname()[1]}/v1"
+        began = time.monotonic()
+        ended = await Sessions({Role.DEVELOPER: driver("openai:scripted", url)}).take_turn(spec(trace))
+        seconds = time.monotonic() - began
+    left = trace.living()
+    record("api", "refused connection", ended.ending, seconds=seconds, processes_left=len(left))
+    assert ended.ending is Ending.LIMITED
+    assert not left
