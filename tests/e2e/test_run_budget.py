@@ -25,6 +25,7 @@ def test_a_run_halts_when_its_budget_is_used_up_and_goes_on_when_a_person_raises
     assert stage.subjects() == ["Task 1: One"]
     shown = stage.amelia("status", stage.name)
     assert "the budget of the run is used up" in shown.out
+    assert "Task 2: ○ Pending" in shown.out
     assert "$6.00" in shown.out
     assert f"amelia resume {stage.name} --max-cost 10" in shown.out
     assert stage.status()["spent"]["cost"] == 6.0
@@ -67,7 +68,9 @@ def test_a_unit_has_a_budget_of_its_own(stage: Stage) -> None:
     first = {**writes("1", "a"), "usage": PRICE}
     done = stage.run(tasks("Only"), first, APPROVED)
     assert done.code == 6
-    assert f"amelia resume {stage.name} --max-unit-cost 4" in stage.amelia("status", stage.name).out
+    shown = stage.amelia("status", stage.name).out
+    assert "Over budget" in shown
+    assert f"amelia resume {stage.name} --max-unit-cost 4" in shown
     assert stage.amelia("resume", stage.name, "--max-unit-cost", "4").code == 0
 
 

@@ -22,6 +22,7 @@ from amelia.model.state import (
     UnitState,
     Waiting,
 )
+from amelia.schedule.budget import is_held
 from amelia.schedule.decide import is_over
 from amelia.schedule.pick import blockers
 from amelia.show.run.scene import Scene, clock_time, kinds
@@ -96,6 +97,8 @@ def _mark_of(unit: Unit, scene: Scene) -> _Mark:
         case Parked():
             return _Mark(charset.failed, "Failed", Style.BAD)
         case Waiting(attempts=attempts):
+            if attempts and is_held(scene.run, unit.id):
+                return _Mark(charset.asking, "Over budget", Style.ASKING)
             word = "Blocked" if unit.id in scene.blocked else "Retrying" if attempts else "Pending"
             return _Mark(charset.waiting, word, Style.PLAIN)
         case _ if is_over(scene.run):
