@@ -18,17 +18,8 @@ from pathlib import Path
 import msgspec
 
 from amelia import __version__
-from amelia.drive.acp_updates import (
-    Table,
-    Updates,
-    ending_of,
-    failure_of,
-    permission,
-    table_of,
-    tables_of,
-    touched_paths,
-    words_of,
-)
+from amelia.drive.acp_faults import ending_of, failure_of, words_of
+from amelia.drive.acp_updates import Table, Updates, permission, table_of, tables_of, touched_paths
 from amelia.drive.acp_wire import AgentIsGone, AnsweredWithError, WasInterrupted, Wire
 from amelia.drive.stream import DETAIL_LIMIT, Line, read_report_text, text_of
 from amelia.model.agents import Ending
@@ -143,10 +134,13 @@ class Conversation:
             )
 
     def _choose_mode(self, session: str, offers: Table) -> None:
-        """Chooses a mode for a role that may not write; the developer's is what the user has set up."""
-        if not self._options.read_only:
-            return
-        mode = next((mode for mode in READ_ONLY_MODES if mode in offered_modes(offers)), None)
+        """Chooses a mode for a turn that may not write, and leaves it again in the next one that may."""
+        offered = offered_modes(offers)
+        mode = None
+        if self._options.read_only:
+            mode = next((mode for mode in READ_ONLY_MODES if mode in offered), None)
+        elif self._options.resume and current_mode(offers) in READ_ONLY_MODES:
+            mode = next((mode for mode in offered if mode not in READ_ONLY_MODES), None)
         if mode is None:
             return
         if (option := option_for(offers, "mode")) is not None:
@@ -209,13 +203,19 @@ def option_for(offers: Table, category: str) -> Table | None:
     return next((option for option in options if option.get("category") == category), None)
 
 
-def offered_modes(offers: Table) -> set[object]:
+def offered_modes(offers: Table) -> list[str]:
     """Returns the modes that an agent offers for a session; newer agents do that by an option, in groups."""
     choices = tables_of((option_for(offers, "mode") or {}).get("options"))
     inner = [choice for group in choices for choice in tables_of(group.get("options"))]
     modes = tables_of(table_of(offers.get("modes")).get("availableModes"))
     names = [*(mode.get("id") for mode in modes), *(choice.get("value") for choice in [*choices, *inner])]
-    return {name for name in names if isinstance(name, str)}
+    return [name for name in names if isinstance(name, str)]
+
+
+def current_mode(offers: Table) -> str:
+    """Returns the mode that a session is in; empty if that is not told."""
+    told = table_of(offers.get("modes")).get("currentModeId")
+    return current_value(offers, "mode") or text_of(told, DETAIL_LIMIT)
 
 
 def current_value(offers: Table, category: str) -> str:

@@ -6,17 +6,14 @@
   and an amount of zero is what agents say of models they have no price for.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
 from amelia.drive.stream import DETAIL_LIMIT, cost_of, count_of, text_of
-from amelia.model.agents import Ending
 
 MESSAGE_LIMIT = 1_000_000
 """Characters of one message that are kept; a report may be longer than what is shown of a message."""
 
-LOGIN_IS_NEEDED = -32000
 ROUNDING = 1e-9
 
 Table = Mapping[str, object]
@@ -30,19 +27,6 @@ _SAY_NOTHING = frozenset(
 )
 _ENDED = {"completed": True, "failed": False}
 _ONLY_LOOK = frozenset({"read", "search", "think", "fetch"})
-
-# The names by which adapters of known agents tell the kind of an error.
-_REFUSED_KINDS = frozenset({"authentication_failed", "oauth_org_not_allowed", "unauthorized"})
-_LIMIT_KINDS = frozenset(
-    {"rate_limit", "overloaded", "server_error", "usageLimitExceeded", "serverOverloaded"}
-)
-_LIMIT_WORDS = re.compile(
-    r"\b(?:429|500|502|503|504|529)\b|rate.?limit|usage.?limit|quota|overloaded", re.IGNORECASE
-)
-_REFUSED_WORDS = re.compile(
-    r"\b(?:401|403)\b|unauthori[sz]ed|invalid.api.key|not.logged.in|log.?in.required", re.IGNORECASE
-)
-_WRONG_REQUEST = re.compile(r"\b(?:400|404|422)\b|invalid.request|bad.request", re.IGNORECASE)
 
 
 def table_of(value: object) -> Table:
@@ -164,48 +148,3 @@ def permission(options: object, *, is_allowed: bool) -> Table:
             if option.get("kind") == kind:
                 return {"outcome": {"outcome": "selected", "optionId": option.get("optionId")}}
     return {"outcome": {"outcome": "cancelled"}}
-
-
-def words_of(error: Table) -> str:
-    """Returns for people what an error says."""
-    data = table_of(error.get("data"))
-    words = (error.get("message"), data.get("details"), data.get("message"))
-    said = dict.fromkeys(text_of(word, DETAIL_LIMIT) for word in words)
-    return ": ".join(word for word in said if word) or "an error without a message"
-
-
-def ending_of(error: Table) -> Ending:
-    """Returns how a turn ends whose request was answered with this error."""
-    data = table_of(error.get("data"))
-    kinds = {kind for key in ("errorKind", "codexErrorInfo") if isinstance(kind := data.get(key), str)}
-    if kinds & _REFUSED_KINDS or error.get("code") == LOGIN_IS_NEEDED:
-        return Ending.AUTH
-    if kinds & _LIMIT_KINDS:
-        return Ending.LIMITED
-    words = words_of(error)
-    if _REFUSED_WORDS.search(words):
-        return Ending.AUTH
-    return Ending.LIMITED if _LIMIT_WORDS.search(words) else Ending.FAILED
-
-
-def failure_of(answer: Table) -> tuple[Ending, str] | None:
-    """Returns how a prompt failed whose answer is no error, with what is said of it; None if it did not.
-
-    An agent of which that is known would else tell its failure as a message and end the turn in peace.
-    """
-    meta = table_of(table_of(table_of(answer.get("_meta")).get("jetbrains")).get("air"))
-    failure = table_of(meta.get("sessionFailure"))
-    if failure.get("severity") != "error":
-        return None
-    words, actions = text_of(failure.get("title"), DETAIL_LIMIT), failure.get("actions")
-    # No wait makes a full context or a spent session fit again.
-    is_for_good = isinstance(actions, list) and "new_session" in actions
-    match failure.get("category"):
-        case "access":
-            return Ending.AUTH, words
-        case "limit" if not is_for_good:
-            return Ending.LIMITED, words
-        case "service" | "connection" if not _WRONG_REQUEST.search(words):
-            return Ending.LIMITED, words
-        case _:
-            return Ending.FAILED, words

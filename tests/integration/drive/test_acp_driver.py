@@ -12,7 +12,7 @@ from typing import Any
 import anyio
 import pytest
 
-from amelia.drive import acp
+from amelia.drive import programs
 from amelia.drive.acp import AcpDriver
 from amelia.model.agents import (
     AgentEvent,
@@ -119,9 +119,7 @@ async def test_a_probe_says_what_the_agent_cannot(desk: Desk) -> None:
 
 async def test_a_probe_of_something_else_says_what_it_heard(desk: Desk) -> None:
     driver = desk.driver(settings={"command": ("sh", "-c", "echo no agent here; exit 3")})
-    with pytest.raises(
-        ConfigError, match=r"sh: the agent does not answer in its handshake: .*no agent here"
-    ) as error:
+    with pytest.raises(ConfigError, match=r"sh does not answer in its handshake: .*no agent here") as error:
         await driver.probe()
     assert error.value.hint
 
@@ -129,8 +127,8 @@ async def test_a_probe_of_something_else_says_what_it_heard(desk: Desk) -> None:
 async def test_a_probe_of_an_agent_that_says_nothing_ends(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(acp, "HANDSHAKE_TIME", timedelta(seconds=1))
-    with pytest.raises(ConfigError, match="within 1 seconds: it says nothing"):
+    monkeypatch.setattr(programs, "PROBE_TIME", timedelta(seconds=1))
+    with pytest.raises(ConfigError, match="does not answer in time: it says nothing"):
         await desk.driver(silent=["initialize"]).probe()
     assert not desk.trace.living()
 
@@ -138,12 +136,10 @@ async def test_a_probe_of_an_agent_that_says_nothing_ends(
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"command": ()}, "needs the command line"),
-        (
-            {"command": ("no-such-agent-anywhere",)},
-            "no-such-agent-anywhere: the agent's program is not there",
-        ),
-        ({"key": "AMELIA_NO_SUCH_KEY"}, "AMELIA_NO_SUCH_KEY: this variable is to hold"),
+        ({"command": ()}, "no command line of an agent"),
+        ({"command": ("no-such-agent-anywhere",)}, "no-such-agent-anywhere is not installed"),
+        ({"key": "AMELIA_NO_SUCH_KEY"}, "AMELIA_NO_SUCH_KEY is not set"),
+        ({"max_turns": 3}, "max_turns = 3, but this agent cannot bound its turns"),
     ],
 )
 async def test_wrong_settings_are_said_before_anything_starts(
@@ -170,18 +166,19 @@ async def test_a_turn_that_works_is_told_and_recorded(desk: Desk) -> None:
 async def test_the_agent_sees_what_is_passed_and_nothing_else(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("MY_KEY", "MY_SETTING", "MY_SECRET"):
+    for name in ("MY_PROVIDER", "MY_SETTING", "MY_SECRET"):
         monkeypatch.setenv(name, f"the-value-of-{name}")
-    settings = {"passes": ("AMELIA_TRACE", "MY_SETTING", "MY_ABSENT"), "key": "MY_KEY"}
+    settings = {"passes": ("AMELIA_TRACE", "MY_SETTING", "MY_ABSENT"), "key": "MY_PROVIDER"}
     await desk.take(
-        desk.driver(settings=settings, steps=[{"shell": "env > seen; echo $MY_KEY >&2"}, {"exit": 3}])
+        desk.driver(settings=settings, steps=[{"shell": "env > seen; echo $MY_PROVIDER >&2"}, {"exit": 3}])
     )
     seen = (desk.trace.folder / "seen").read_text()
-    assert "MY_KEY=the-value-of-MY_KEY" in seen
+    assert "MY_PROVIDER=the-value-of-MY_PROVIDER" in seen
     assert "MY_SETTING=the-value-of-MY_SETTING" in seen
     assert "MY_SECRET" not in seen
-    assert "the-value-of-MY_KEY" not in desk.transcript()
-    assert "the-value-of-MY_KEY" not in repr(desk.events)
+    assert "the small agent gives up" in desk.transcript()
+    assert "the-value-of-MY_PROVIDER" not in desk.transcript()
+    assert "the-value-of-MY_PROVIDER" not in repr(desk.events)
 
 
 async def test_nothing_in_the_worktree_gets_into_our_own_program(desk: Desk) -> None:
@@ -210,15 +207,21 @@ async def test_a_lost_session_is_told(desk: Desk) -> None:
 
 
 async def test_a_limit_says_what_the_agent_said(desk: Desk) -> None:
-    error = {"code": -32603, "message": "429 slow down"}
+    error = {"code": -32603, "message": "HTTP 429: slow down"}
     ended = await desk.take(desk.driver(errors={"session/prompt": error}))
     assert ended.ending is Ending.LIMITED
-    assert "429 slow down" in ended.detail
+    assert "HTTP 429: slow down" in ended.detail
 
 
-@pytest.mark.parametrize("role", [role for role in Role if role is not Role.DEVELOPER])
-async def test_only_a_developer_gets_permissions(desk: Desk, role: Role) -> None:
-    ended = await desk.take(desk.driver(steps=[{"ask": {"title": "Write a.py"}}, REPORT]), role=role)
+NO_WRITERS = [*({"role": role} for role in Role if role is not Role.DEVELOPER), {"is_repair": True}]
+
+
+@pytest.mark.parametrize("facts", NO_WRITERS, ids=lambda facts: str(*facts.values()))
+async def test_only_a_developer_at_work_gets_permissions(desk: Desk, facts: dict[str, Any]) -> None:
+    modes = {"modes": {"availableModes": [{"id": "code"}, {"id": "plan"}]}}
+    driver = desk.driver(offers=modes, steps=[{"ask": {"title": "Write a.py"}}, REPORT])
+    ended = await desk.take(driver, **facts)
+    assert desk.asked("session/set_mode")["modeId"] == "plan"
     assert PermissionDenied("Write a.py") in desk.events
     assert ended.ending is Ending.OK
 

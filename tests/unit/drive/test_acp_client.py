@@ -272,6 +272,36 @@ def test_a_role_that_may_not_write_gets_a_mode_for_it(
     assert stage.params(method) == {"sessionId": "acp-1", **asked}
 
 
+@pytest.mark.parametrize(
+    ("offers", "method", "asked"),
+    [
+        (
+            {"modes": {"currentModeId": "plan", "availableModes": [{"id": "plan"}, {"id": "code"}]}},
+            "session/set_mode",
+            {"modeId": "code"},
+        ),
+        (
+            {"configOptions": [{**option("mode", GROUP, {"value": "code"}), "currentValue": "plan"}]},
+            "session/set_config_option",
+            {"configId": "my-mode", "value": "code"},
+        ),
+    ],
+)
+def test_who_may_write_again_leaves_the_mode_of_who_may_not(
+    stage: Stage, offers: Table, method: str, asked: Table
+) -> None:
+    stage.run("--session=old", "--resume", offers=offers, steps=[say(REPORT)])
+    assert stage.params(method) == {"sessionId": "old", **asked}
+
+
+@pytest.mark.parametrize("current", ["code", "plan", 7])
+def test_the_mode_that_the_user_has_set_up_stays(stage: Stage, current: object) -> None:
+    only_plan = {"modes": {"currentModeId": current, "availableModes": [{"id": "plan"}]}}
+    stage.run("--session=old", "--resume", offers=only_plan, steps=[say(REPORT)])
+    stage.run(offers={"modes": {"currentModeId": "plan", "availableModes": MODES}}, steps=[say(REPORT)])
+    assert "session/set_mode" not in stage.text()
+
+
 def test_a_mode_that_is_refused_ends_the_turn_before_it_began(stage: Stage) -> None:
     stage.run(
         "--read-only",

@@ -8,18 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amelia.drive.acp_updates import (
-    MESSAGE_LIMIT,
-    Updates,
-    ending_of,
-    failure_of,
-    permission,
-    touched_paths,
-    words_of,
-)
+from amelia.drive.acp_updates import MESSAGE_LIMIT, Updates, permission, touched_paths
 from amelia.drive.plain import read_plain_line
 from amelia.drive.stream import Heard, Line
-from amelia.model.agents import Ending, Said, ToolEnded, ToolStarted, Unparsed, Usage, Used
+from amelia.model.agents import Said, ToolEnded, ToolStarted, Unparsed, Usage, Used
 
 Table = dict[str, Any]
 
@@ -179,58 +171,6 @@ def test_the_files_that_a_call_changes_are_its_places_and_its_diffs() -> None:
     assert touched_paths({"kind": "read", **call}) == []
 
 
-@pytest.mark.parametrize(
-    ("error", "ending"),
-    [
-        ({"code": -32000, "message": "Authentication required"}, Ending.AUTH),
-        ({"code": -32603, "message": "x", "data": {"errorKind": "authentication_failed"}}, Ending.AUTH),
-        ({"code": -32603, "message": "API Error: 403 forbidden"}, Ending.AUTH),
-        ({"code": -32603, "message": "x", "data": {"errorKind": "overloaded"}}, Ending.LIMITED),
-        ({"code": -32603, "message": "x", "data": {"codexErrorInfo": "usageLimitExceeded"}}, Ending.LIMITED),
-        ({"code": -32603, "message": "Internal error", "data": {"details": "status 529"}}, Ending.LIMITED),
-        ({"code": -32603, "message": "Rate-limit reached"}, Ending.LIMITED),
-        ({"code": -32603, "message": "no such model"}, Ending.FAILED),
-        ({"code": -32603, "data": {"codexErrorInfo": {"httpStatusCode": 3}}}, Ending.FAILED),
-        ({}, Ending.FAILED),
-    ],
-)
-def test_an_error_says_how_the_turn_ended(error: Table, ending: Ending) -> None:
-    assert ending_of(error) is ending
-    assert words_of(error)
-
-
-def test_the_words_of_an_error_are_said_once() -> None:
-    error = {"message": "Internal error", "data": {"details": "no disk", "message": "Internal error"}}
-    assert words_of(error) == "Internal error: no disk"
-
-
-@pytest.mark.parametrize(
-    ("failure", "ending"),
-    [
-        ({"category": "access"}, Ending.AUTH),
-        ({"category": "limit", "actions": ["retry"]}, Ending.LIMITED),
-        ({"category": "limit", "actions": ["new_session"]}, Ending.FAILED),
-        ({"category": "service", "actions": []}, Ending.LIMITED),
-        ({"category": "connection"}, Ending.LIMITED),
-        ({"category": "request"}, Ending.FAILED),
-        ({"category": "service", "title": '{"type": "invalid_request_error"}'}, Ending.FAILED),
-        ({}, Ending.FAILED),
-    ],
-)
-def test_a_failure_that_is_told_with_the_answer_counts(failure: Table, ending: Ending) -> None:
-    told = {"severity": "error", "title": "it broke", **failure}
-    answer = {"_meta": {"jetbrains": {"air": {"sessionFailure": told}}}}
-    assert failure_of(answer) == (ending, told["title"])
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [{}, {"_meta": 3}, {"_meta": {"jetbrains": {"air": {"sessionFailure": {"severity": "warning"}}}}}],
-)
-def test_an_answer_without_a_failure_is_none(answer: Table) -> None:
-    assert failure_of(answer) is None
-
-
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
@@ -254,9 +194,5 @@ def test_any_updates_are_taken(given_updates: list[Table], anything: object) -> 
         assert understood(updates.hear(update)) is not None
     for heard in understood(updates.end_turn({"usage": anything})):
         assert not isinstance(heard, Unparsed)
-    error = {"code": anything, "message": anything, "data": anything}
-    assert words_of(error)
-    assert ending_of(error) in Ending
     assert permission(anything, is_allowed=True)
     assert touched_paths({"kind": anything, "locations": anything, "content": anything}) is not None
-    assert failure_of({"_meta": anything}) is None

@@ -1,0 +1,120 @@
+"""What an error of an agent of the Agent Client Protocol means for a turn, without input or output.
+
+- Kinds and codes decide first. The protocol has none for what a provider does, so texts are read too, but
+  only in the shapes in which programs write them, as in `HTTP 429` or `429 Too Many Requests`: a text that
+  merely holds a number or speaks of a limit is a failure like any other.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from amelia.drive.acp_updates import Table, table_of
+from amelia.drive.status import ending_of_status
+from amelia.drive.stream import DETAIL_LIMIT, text_of
+from amelia.model.agents import Ending
+
+LOGIN_IS_NEEDED = -32000
+_FAULTS = range(400, 600)
+
+# The names by which adapters of known agents, and the providers behind them, tell the kind of an error.
+_REFUSALS = "authentication_failed oauth_org_not_allowed unauthorized authentication_error permission_error"
+_LIMITS = (
+    "rate_limit overloaded server_error usageLimitExceeded serverOverloaded rate_limit_error overloaded_error"
+)
+_MISTAKES = "invalid_request badRequest invalid_request_error"
+_KINDS = {
+    **dict.fromkeys(_REFUSALS.split(), Ending.AUTH),
+    **dict.fromkeys(_LIMITS.split(), Ending.LIMITED),
+    **dict.fromkeys(_MISTAKES.split(), Ending.FAILED),
+}
+
+_QUOTED_KIND = re.compile(r'"(?:type|code)"\s?:\s?"(\w+)"')
+_WRITTEN_STATUS = re.compile(
+    r"""\b(?:HTTP(?:/\d(?:\.\d)?)?|API[ ]Error|status)(?:[ _]?(?:status|code|error))*"?[:=]?[ ]?(\d{3})\b
+    |\b(\d{3})[ ](?:Unauthorized|Forbidden|Too[ ]Many[ ]Requests|Internal[ ]Server[ ]Error|Bad[ ]Gateway
+        |Service[ ]Unavailable|Gateway[ ]Time-?out|Bad[ ]Request|Not[ ]Found)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_OPENINGS = (
+    (re.compile(r"not logged in|invalid api key|authentication required", re.IGNORECASE), Ending.AUTH),
+    (
+        re.compile(
+            r"(?:claude ai )?(?:rate|usage)[ -]limit (?:reached|exceeded)|you've hit your usage limit",
+            re.IGNORECASE,
+        ),
+        Ending.LIMITED,
+    ),
+)
+
+
+def words_of(error: Table) -> str:
+    """Returns for people what an error says."""
+    return ": ".join(_texts(error)) or "an error without a message"
+
+
+def ending_of(error: Table) -> Ending:
+    """Returns how a turn ends whose request was answered with this error."""
+    if error.get("code") == LOGIN_IS_NEEDED:
+        return Ending.AUTH
+    told = (*_by_kind(error), *_by_code(error), *_by_text(_texts(error)))
+    return told[0] if told else Ending.FAILED
+
+
+def failure_of(answer: Table) -> tuple[Ending, str] | None:
+    """Returns how a prompt failed whose answer is no error, with what is said of it; None if it did not.
+
+    An agent of which that is known would else tell its failure as a message and end the turn in peace.
+    """
+    meta = table_of(table_of(table_of(answer.get("_meta")).get("jetbrains")).get("air"))
+    failure = table_of(meta.get("sessionFailure"))
+    if failure.get("severity") != "error":
+        return None
+    words, actions = text_of(failure.get("title"), DETAIL_LIMIT), failure.get("actions")
+    # No wait makes a full context or a spent session fit again.
+    is_for_good = isinstance(actions, list) and "new_session" in actions
+    match failure.get("category"):
+        case "access":
+            return Ending.AUTH, words
+        case "limit" if not is_for_good:
+            return Ending.LIMITED, words
+        case "service" | "connection":  # what a refused request is called, too
+            return next(_by_text([words]), Ending.LIMITED), words
+        case _:
+            return Ending.FAILED, words
+
+
+def _texts(error: Table) -> list[str]:
+    data = table_of(error.get("data"))
+    given = (error.get("message"), data.get("details"), data.get("message"))
+    texts = dict.fromkeys(text_of(text, DETAIL_LIMIT) for text in given)
+    return [text for text in texts if text]
+
+
+def _by_kind(error: Table) -> Iterator[Ending]:
+    data = table_of(error.get("data"))
+    for kind in (data.get("errorKind"), data.get("codexErrorInfo")):
+        if isinstance(kind, str) and kind in _KINDS:
+            yield _KINDS[kind]
+
+
+def _by_code(error: Table) -> Iterator[Ending]:
+    """Yields what statuses of HTTP mean, where an error has fields for them."""
+    data = table_of(error.get("data"))
+    causes = map(table_of, table_of(data.get("codexErrorInfo")).values())
+    codes = [error.get("code"), *(cause.get("httpStatusCode") for cause in (data, *causes))]
+    for code in codes:
+        if isinstance(code, int) and code in _FAULTS:
+            yield ending_of_status(code)
+
+
+def _by_text(texts: Iterable[str]) -> Iterator[Ending]:
+    for text in texts:
+        for kind in _QUOTED_KIND.findall(text):
+            if kind in _KINDS:
+                yield _KINDS[kind]
+        for found in _WRITTEN_STATUS.finditer(text):
+            if (status := int(found[1] or found[2])) in _FAULTS:
+                yield ending_of_status(status)
+        for opening, ending in _OPENINGS:
+            if opening.match(text):
+                yield ending
