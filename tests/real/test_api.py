@@ -1,11 +1,14 @@
 """The `api` driver as it is used: the real library in its own process, on a scripted model."""
 
 import json
+import os
 import sys
-from collections.abc import Awaitable, Callable
-from contextlib import aclosing
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import aclosing, contextmanager
 from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import anyio
@@ -38,7 +41,8 @@ from tracing import Trace
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
-KEY = "sk-fake-0123456789abcdef"
+KEY = "fake-0123456789abcdef"
+OTHERS = "the-key-of-somebody-else"
 SESSION = SessionId("11111111-2222-4333-8444-555555555555")
 SCHEMA = {
     "type": "object",
@@ -150,13 +154,69 @@ async def test_a_path_outside_of_the_work_tree_is_denied(trace: Trace) -> None:
     assert PermissionDenied("../transcript.jsonl") in events
 
 
+LOOK = """
+env; echo $A_PROVIDER; cat ../agents/*; pid=$$
+while [ $pid -gt 1 ] && [ $pid != {amelia} ]; do
+    echo looked at one; cat /proc/$pid/environ /proc/$pid/cmdline /proc/$pid/fd/0
+    pid=$(sed -n 's/^PPid:\\s*//p' /proc/$pid/status)
+done
+"""
+
+
 async def test_the_key_is_nowhere_to_be_read(trace: Trace) -> None:
-    look = "env; tr '\\0' '\\n' < /proc/$PPID/cmdline; echo $A_PROVIDER; cat ../agents/*"
+    look = LOOK.format(amelia=os.getpid())
     with ModelServer([called("shell", command=look), DONE]) as server:
         await play(driver(server), spec(trace))
     kept = [path.read_text() for path in trace.folder.rglob("*") if path.is_file()]
-    assert any("AMELIA_UNIT=1" in text for text in kept)
+    [history] = [text for text in kept if "AMELIA_UNIT=1" in text]
+    assert history.count("looked at one\\n") == 4  # the command, the program, and what supervises each
     assert not any(KEY in text for text in kept)
+
+
+async def test_the_record_holds_the_prompt_alone_and_no_key_that_a_provider_repeats(trace: Trace) -> None:
+    with ModelServer([], then=Fault(status=401, message=f"the key {KEY} is wrong")) as server:
+        _, ended = await play(driver(server), spec(trace))
+    record = (trace.folder / "transcript.jsonl").read_text()
+    assert json.loads(record.splitlines()[0])["prompt"] == "Write hello.py."
+    assert KEY not in record
+    assert "the key [redacted] is wrong" in ended.detail
+
+
+@contextmanager
+def listening() -> Generator[tuple[str, list[str]]]:
+    """Gives the address of a server that refuses everything, and the keys that it was sent."""
+    keys: list[str] = []
+
+    class Listener(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            keys.append(str(self.headers["authorization"] or self.headers["x-api-key"]))
+            self.send_error(400)
+
+        def log_message(self, *_: object) -> None:  # type: ignore[override]
+            """Says nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Listener) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}", keys
+        server.shutdown()
+        thread.join()
+
+
+@pytest.mark.parametrize("model", MODELS)
+async def test_an_address_gets_the_key_that_was_named_for_it_and_no_other(
+    trace: Trace, monkeypatch: pytest.MonkeyPatch, model: str
+) -> None:
+    usual = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY")
+    for name in usual:
+        monkeypatch.setenv(name, OTHERS)
+    with listening() as (url, keys):
+        address = url + MODELS[model]
+        for key, passes in ((None, ()), (None, usual), ("A_PROVIDER", ())):
+            settings = AgentSettings(model=model, base_url=address, key=key, passes=passes)
+            _, ended = await play(ApiDriver(settings), spec(trace))
+            assert ended.ending is Ending.FAILED
+    assert [key.removeprefix("Bearer ") for key in keys] == ["none", "none", KEY]
 
 
 async def test_without_a_session_there_is_one_before_the_first_token(trace: Trace) -> None:
@@ -287,7 +347,7 @@ async def test_the_usual_variable_of_a_provider_is_found(monkeypatch: pytest.Mon
 
 
 async def test_a_probe_of_a_program_that_hangs_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("amelia.drive.api.PROBE_TIME", timedelta(seconds=0.2))
+    monkeypatch.setattr("amelia.drive.programs.PROBE_TIME", timedelta(seconds=0.2))
     settings = AgentSettings(driver="api", model="openai:m1", command=("sh", "-c", "sleep 600"))
     with pytest.raises(ConfigError, match="no answer"):
         await ApiDriver(settings).probe()

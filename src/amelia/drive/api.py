@@ -1,28 +1,27 @@
 """The `api` driver: any model by `provider:model`, asked by a program of ours (`api_agent`).
 
 - Nothing heavy is loaded here; the library is the child's, and a missing one is a message.
-- The key goes to the child by its environment, under one name, never by its arguments.
+- The key goes to the child before the prompt: a command of the model could read the environment and the
+  arguments of the child, as it can still read those of Amelia itself.
 """
 
-import os
+import json
 import sys
-import tempfile
 import uuid
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from pathlib import Path
 
 import msgspec
 
 from amelia.drive import api_agent
-from amelia.drive.api_agent import INSTALL, KEY, NOT_INSTALLED, Assignment
+from amelia.drive.api_agent import INSTALL, NOT_INSTALLED, Assignment
 from amelia.drive.plain import read_plain_line
+from amelia.drive.programs import ask_program, keys_for, passed_variables
 from amelia.drive.turn import Program, ProgramTurn, agent_environment
 from amelia.model.agents import AgentSettings, DriverInfo, SessionId, TurnSpec
 from amelia.model.errors import ConfigError
-from amelia.system.process import clean_environment, run_supervised
-
-PROBE_TIME = timedelta(seconds=25)
+from amelia.system.process import Supervised, supervised
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +37,13 @@ class ApiDriver:
 
     async def probe(self) -> DriverInfo:
         """Tries whether the library is there and the model could be asked; nothing is asked."""
-        argv = self._command(Assignment(model=self._model(), base_url=self.settings.base_url), "--probe")
-        with tempfile.TemporaryDirectory() as folder:
-            output = Path(folder, "output")
-            environment = clean_environment(self._variables())
-            finished = await run_supervised(
-                argv, cwd=Path(folder), env=environment, timeout=PROBE_TIME, output=output
-            )
-            said = _read(output)
-        if finished.exit_code == 0:
-            return DriverInfo(argv[0], f"pydantic-ai {said}")
-        if finished.exit_code == NOT_INSTALLED:
-            raise ConfigError(f"driver api: {said}", hint=f"install what it needs: {INSTALL}")
-        reason = f"no answer after {PROBE_TIME.total_seconds():.0f} s" if finished.timed_out else said
+        argv = self._command(self._assignment(), "--probe")
+        answer = await ask_program(argv, passed_variables(self.settings))
+        if answer.exit_code == 0:
+            return DriverInfo(argv[0], f"pydantic-ai {answer.text}")
+        if answer.exit_code == NOT_INSTALLED:
+            raise ConfigError(f"driver api: {answer.text}", hint=f"install what it needs: {INSTALL}")
+        reason = "no answer in time" if answer.exit_code is None else answer.text
         raise ConfigError(
             f"driver api: {reason}", hint="check `model`, `base_url` and the variable that `key` names"
         )
@@ -58,32 +51,34 @@ class ApiDriver:
     async def start(self, spec: TurnSpec) -> ProgramTurn:
         """Prepares one turn."""
         spec = replace(spec, session=spec.session or SessionId(str(uuid.uuid4())))
-        environment = agent_environment(spec, self._variables())
-        argv = self._command(self._assignment(spec))
-        return ProgramTurn(spec, Program(argv, environment, read_plain_line))
+        argv = self._command(self._assignment_for(spec))
+        environment = agent_environment(spec, passed_variables(self.settings))
+        key = self._key()
+        if key is None:
+            return ProgramTurn(spec, Program(argv, environment, read_plain_line))
+        return KeyedTurn(spec, Program(argv, environment, read_plain_line, secrets=(key,)), key)
 
-    def _assignment(self, spec: TurnSpec) -> Assignment:
+    def _assignment(self) -> Assignment:
+        """Returns what is the same in every turn."""
         return Assignment(
-            model=self._model(),
-            base_url=self.settings.base_url,
+            model=self._model(), base_url=self.settings.base_url, has_key=self._key() is not None
+        )
+
+    def _assignment_for(self, spec: TurnSpec) -> Assignment:
+        return replace(
+            self._assignment(),
             session=str(spec.session),
             history=str(Path(spec.state, f"{spec.session}.json").absolute()),
             resume=spec.resume,
-            may_write=spec.may_write and not spec.is_repair,
+            may_write=spec.may_write,
             schema=spec.schema,
             max_turns=self.settings.max_turns,
             allowance=spec.allowance,
         )
 
     def _command(self, assignment: Assignment, *options: str) -> list[str]:
-        own = (
-            sys.executable,
-            "-P",
-            "-W",
-            "ignore",
-            "-m",
-            api_agent.__name__,
-        )  # -P: not what lies in the tree
+        # Nothing that lies in the tree gets into its imports.
+        own = (sys.executable, "-P", "-W", "ignore", "-m", api_agent.__name__)
         return [*(self.settings.command or own), *options, msgspec.json.encode(assignment).decode()]
 
     def _model(self) -> str:
@@ -95,18 +90,26 @@ class ApiDriver:
             )
         return model
 
-    def _variables(self) -> dict[str, str]:
-        """Returns what the child sees of Amelia's own environment: the key, and what the profile passes."""
-        passed = {name: os.environ[name] for name in self.settings.passes if name in os.environ}
+    def _key(self) -> str | None:
+        """Returns the key that the settings name, or the usual one of the provider."""
         provider = self._model().partition(":")[0].partition("-")[0]
-        name = self.settings.key or f"{provider.upper()}_API_KEY"
-        if self.settings.key and name not in os.environ:
-            raise ConfigError(
-                f"driver api: the environment variable {name} is not set",
-                hint=f"set {name} to the provider's key, or name another variable in `key`",
-            )
-        return {**passed, KEY: os.environ[name]} if name in os.environ else passed
+        keys = keys_for(self.name, self.settings, [f"{provider.upper()}_API_KEY"])
+        return next(iter(keys.values()), None)
 
 
-def _read(output: Path) -> str:
-    return output.read_text(encoding="utf-8", errors="replace").strip()
+class KeyedTurn(ProgramTurn):
+    """A turn whose program reads its key before the prompt; the record holds the prompt alone."""
+
+    def __init__(self, spec: TurnSpec, program: Program, key: str) -> None:
+        super().__init__(spec, program)
+        self._key = key
+
+    def _running(self) -> AbstractAsyncContextManager[Supervised]:
+        return supervised(
+            self._program.argv,
+            cwd=Path(self._spec.cwd),
+            env=self._program.environment,
+            stdin=f"{json.dumps(self._key)}\n{self._spec.prompt}".encode("utf-8", "replace"),
+            stderr=self._errors,
+            lock=Path(self._spec.lock) if self._spec.lock else None,
+        )

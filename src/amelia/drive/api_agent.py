@@ -3,13 +3,15 @@
 - The session is told before anything slow or breakable happens.
 - Whatever a provider or a library does, the program ends with one honest end and without a traceback.
 - Importing it costs nothing: the library behind it is loaded by the running program only.
-- The key comes by environment, and is gone from it before anything else is started.
+- The key comes before the prompt and is gone from the standard input before anything else is started; no
+  environment, no argument and no file ever holds it.
 """
 
 import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import BinaryIO
@@ -20,9 +22,6 @@ import msgspec
 from amelia.drive.stream import DETAIL_LIMIT
 from amelia.model.agents import Allowance, Ending
 
-KEY = "AMELIA_API_KEY"
-"""The environment variable in which the driver hands over the key, whatever it is called elsewhere."""
-
 INSTALL = "pip install 'amelia-orchestrator[api]'"
 NOT_INSTALLED = 3
 NOT_USABLE = 4
@@ -31,10 +30,14 @@ INTERRUPTED = 130
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
-    """What the driver asks for, besides the prompt; `history` is the file that holds the session."""
+    """What the driver asks for, besides the prompt; `history` is the file that holds the session.
+
+    With `has_key` the first line of the standard input is the key as JSON, and the prompt is the rest.
+    """
 
     model: str
     base_url: str | None = None
+    has_key: bool = False
     session: str = ""
     history: str = ""
     resume: bool = False
@@ -66,12 +69,12 @@ class Teller:
         self.tell("limit", until=until)
 
 
-def probe(assignment: Assignment, key: str | None) -> int:
+def probe(assignment: Assignment) -> int:
     """Tries whether the model could be asked; prints the version of the library, or the reason."""
     try:
         from amelia.drive.api_models import check_model  # noqa: PLC0415 - see the module's invariants
 
-        version = check_model(assignment, key)
+        version = check_model(assignment)
     except ImportError as error:
         sys.stdout.write(f"{error}\n")
         return NOT_INSTALLED
@@ -82,11 +85,22 @@ def probe(assignment: Assignment, key: str | None) -> int:
     return 0
 
 
-def work(assignment: Assignment, key: str | None) -> int:
+def read_input(*, has_key: bool) -> tuple[str | None, str]:
+    """Returns the key and the prompt, and empties the file they come in: it stays open as long as we run."""
+    given = sys.stdin.buffer.read().decode("utf-8", "replace")
+    with suppress(OSError):  # a pipe is empty already
+        os.ftruncate(sys.stdin.fileno(), 0)
+    if not has_key:
+        return None, given
+    key, _, prompt = given.partition("\n")
+    return json.loads(key), prompt
+
+
+def work(assignment: Assignment) -> int:
     """Takes the turn whose prompt is on the standard input."""
+    key, prompt = read_input(has_key=assignment.has_key)
     teller = Teller(sys.stdout.buffer)
     teller.tell("session", session=assignment.session, model=assignment.model)
-    prompt = sys.stdin.buffer.read().decode("utf-8", "replace")
     try:
         from amelia.drive.api_turn import take_turn  # noqa: PLC0415 - see the module's invariants
     except ImportError as error:
@@ -101,9 +115,8 @@ def work(assignment: Assignment, key: str | None) -> int:
 
 def main(argv: Sequence[str]) -> int:
     """Takes one turn, or only tries the model: `[--probe] ASSIGNMENT`."""
-    key = os.environ.pop(KEY, None)
     assignment = msgspec.json.decode(argv[-1], type=Assignment)
-    return probe(assignment, key) if "--probe" in argv else work(assignment, key)
+    return probe(assignment) if "--probe" in argv else work(assignment)
 
 
 def run(argv: Sequence[str]) -> None:

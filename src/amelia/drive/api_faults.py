@@ -23,12 +23,10 @@ from pydantic_ai.exceptions import (
     UnexpectedModelBehavior,
 )
 
+from amelia.drive.status import ending_of_status
 from amelia.drive.stream import DETAIL_LIMIT, NUMBER_LIMIT
 from amelia.model.agents import Ending
 
-_REFUSED = frozenset({401, 403})
-_LATER = frozenset({408, 429})
-_BROKEN = 500
 _OUTAGES = (
     ModelConnectionError,
     ModelQuotaExceededError,
@@ -61,15 +59,19 @@ class ModelFault:
 def read_fault(error: Exception, now: datetime) -> ModelFault:
     """Understands an error."""
     status = error.status_code if isinstance(error, ModelHTTPError) else None
-    detail = _words(error)
-    if isinstance(error, ModelAuthenticationError) or status in _REFUSED:
-        return ModelFault(ending=Ending.AUTH, detail=detail, status=status)
-    is_later = status is not None and (status in _LATER or status >= _BROKEN)
-    if not (isinstance(error, _OUTAGES) or is_later or _is_unreadable(error)):
-        return ModelFault(ending=Ending.FAILED, detail=detail, status=status)
-    wait = _wait(error, now)
+    ending = _ending(error, status)
+    wait = _wait(error, now) if ending is Ending.LIMITED else None
     until = None if wait is None else (now + wait).isoformat(timespec="seconds")
-    return ModelFault(ending=Ending.LIMITED, detail=detail, status=status, wait=wait, until=until)
+    return ModelFault(ending=ending, detail=_words(error), status=status, wait=wait, until=until)
+
+
+def _ending(error: Exception, status: int | None) -> Ending:
+    by_status = Ending.FAILED if status is None else ending_of_status(status)
+    if isinstance(error, ModelAuthenticationError):
+        return Ending.AUTH
+    if by_status is Ending.FAILED and (isinstance(error, _OUTAGES) or _is_unreadable(error)):
+        return Ending.LIMITED
+    return by_status
 
 
 def _is_unreadable(error: Exception) -> bool:

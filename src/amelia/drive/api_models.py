@@ -2,6 +2,7 @@
 
 - A server behind a base URL of somebody's own speaks Chat Completions when it is called `openai`: nearly all
   of them do, and few the newer protocol.
+- Such a server gets the key that was given for it, or none; never one that the environment holds for others.
 - The price of such a server is nobody's guess: it is unknown.
 """
 
@@ -15,6 +16,9 @@ from pydantic_ai.providers import Provider, infer_provider, infer_provider_class
 
 from amelia.drive.api_agent import Assignment
 from amelia.model.agents import Usage
+
+NO_KEY = "none"
+"""What is sent as a key where there is none: the libraries would else look for one, or refuse to ask."""
 
 
 class ModelError(ValueError):
@@ -30,6 +34,8 @@ def make_model(assignment: Assignment, key: str | None) -> Model:
     name = assignment.model
     if assignment.base_url and name.startswith("openai:"):
         name = name.replace("openai:", "openai-chat:", 1)
+    if assignment.base_url:
+        key = key or NO_KEY
     given = {name: value for name, value in (("base_url", assignment.base_url), ("api_key", key)) if value}
     try:
         return infer_model(name, lambda provider: _make_provider(provider, given))
@@ -42,9 +48,9 @@ def make_model(assignment: Assignment, key: str | None) -> Model:
         raise ModelError(f"{assignment.model}: this provider takes no base URL, or no key") from error
 
 
-def check_model(assignment: Assignment, key: str | None) -> str:
-    """Returns the version of the library, once the model could be made."""
-    make_model(assignment, key)
+def check_model(assignment: Assignment) -> str:
+    """Returns the version of the library, once the model could be made; the key itself plays no part."""
+    make_model(assignment, NO_KEY if assignment.has_key else None)
     return version("pydantic-ai-slim")
 
 

@@ -3,7 +3,8 @@
 - The history is on the disk before every request and after every answer, whole or not at all, so that a turn
   that is killed can be gone on with.
 - An answer is paid for when it is there: its usage is told before anything it asks for is done, and an
-  allowance that is used up ends the turn then.
+  allowance that is used up ends the turn then. Only a report is told before its usage: it was the last of the
+  money that brought it, and whoever counts ends the turn at once.
 - A provider that stumbles is asked again a little later, and no more: waiting is not our business.
 """
 
@@ -40,7 +41,7 @@ from amelia.drive.api_faults import read_fault
 from amelia.drive.api_models import MissingKeyError, ModelError, make_model, usage_of
 from amelia.drive.api_tools import Hands
 from amelia.drive.stream import DETAIL_LIMIT, read_report_text
-from amelia.model.agents import Ending, Spent
+from amelia.model.agents import Ending, Spent, Usage
 
 if TYPE_CHECKING:
     from pydantic_ai.output import OutputSpec
@@ -125,14 +126,27 @@ class _Turn:
         self._teller = teller
         self._session = session
         self._spent = Spent()
+        self._untold: Usage | None = None
         self._reminders = REMINDERS
 
     async def work(self, model: Model, prompt: str, history: list[ModelMessage]) -> None:
         """Asks the model until it ends its turn, and tells its report if there is one."""
+        try:
+            report = _report(await self._ask(model, prompt, history))
+            if report is not None:
+                self._teller.tell("result", report=report)
+        finally:
+            self._count()
+        if report is None:
+            self._stop_if_used_up()
+
+    async def _ask(self, model: Model, prompt: str, history: list[ModelMessage]) -> "Report | str | None":
         limits = UsageLimits(request_limit=self._assignment.max_turns)
         async with self._agent(model).iter(prompt, message_history=history, usage_limits=limits) as run:
             async for node in run:
                 if Agent.is_model_request_node(node):
+                    self._count()
+                    self._stop_if_used_up()
                     self._session.save([*run.all_messages(), node.request])
                     async with node.stream(run.ctx) as stream:
                         async for _ in stream:
@@ -144,8 +158,7 @@ class _Turn:
                         async for event in events:
                             self._tell_tool(event)
             self._session.save(run.all_messages())
-        if run.result is not None and (report := _report(run.result.output)) is not None:
-            self._teller.tell("result", report=report)
+        return run.result.output if run.result is not None else None
 
     def _agent(self, model: Model) -> "Agent[None, Report | str | None]":
         hands = Hands(
@@ -180,13 +193,22 @@ class _Turn:
         return report
 
     def _heard(self, response: ModelResponse) -> None:
-        """Tells what the model said and used."""
+        """Tells what the model said, and what it used unless a report may have to go first."""
         if response.text:
             self._teller.tell("say", text=response.text)
-        used = usage_of(response, self._assignment.base_url)
-        if used is not None:
+        self._untold = usage_of(response, self._assignment.base_url)
+        if not _may_report(response):
+            self._count()
+            self._stop_if_used_up()
+
+    def _count(self) -> None:
+        """Tells what the last answer used, if that is still to be told."""
+        if (used := self._untold) is not None:
+            self._untold = None
+            self._spent = self._spent.plus(used)
             self._teller.tell("usage", input=used.input_tokens, output=used.output_tokens, cost=used.cost)
-        self._spent = self._spent.plus(used)
+
+    def _stop_if_used_up(self) -> None:
         if self._assignment.allowance.is_used_up_by(self._spent):
             raise _UsedUpError
 
@@ -226,6 +248,12 @@ class _Patience(AbstractCapability[None]):
 
 def _report(output: "Report | str | None") -> Report | None:
     return read_report_text(output) if isinstance(output, str) else output
+
+
+def _may_report(response: ModelResponse) -> bool:
+    """Tells whether an answer may be the last: by the tool for that, or because it asks for no other."""
+    names = [call.tool_name for call in response.tool_calls]
+    return not names or REPORT_TOOL in names
 
 
 def _detail(call: ToolCallPart) -> str:

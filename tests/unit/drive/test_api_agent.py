@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from amelia.drive import api_turn
-from amelia.drive.api_agent import INTERRUPTED, KEY, NOT_INSTALLED, NOT_USABLE, Assignment, main
+from amelia.drive.api_agent import INTERRUPTED, NOT_INSTALLED, NOT_USABLE, Assignment, main, read_input
 from amelia.model.agents import Allowance
 from modelserver.server import ModelServer
 from modelserver.steps import Answer, Breakdown, Fault, Step, ToolCall
@@ -48,11 +48,12 @@ class Stage:
     def run(
         self, prompt: str = "Do it.", *options: str, key: str | None = "sk-fake-key", **facts: Any
     ) -> int:
-        if key is not None:
-            self._monkeypatch.setenv(KEY, key)
-        self._monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(prompt.encode())))
+        given_input = prompt if key is None else f"{json.dumps(key)}\n{prompt}"
+        self._monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(given_input.encode())))
         given = {"session": "s1", "history": str(self.history), "schema": SCHEMA, "may_write": True}
-        assignment = msgspec.convert({"model": "openai:m1", **given, **facts}, Assignment)
+        assignment = msgspec.convert(
+            {"model": "openai:m1", "has_key": key is not None, **given, **facts}, Assignment
+        )
         return main([*options, msgspec.json.encode(assignment).decode()])
 
     def lines(self) -> list[Line]:
@@ -93,8 +94,8 @@ def test_a_turn_tells_session_words_tools_usage_and_report(stage: Stage, model: 
         {"type": "tool", "state": "started", "name": "write_file", "detail": "a.txt"},
         {"type": "tool", "state": "ended", "name": "write_file", "ok": True},
         {"type": "say", "text": "finished"},
-        {"type": "usage", "input": 7, "output": 8, "cost": None},
         {"type": "result", "report": {"status": "done"}},
+        {"type": "usage", "input": 7, "output": 8, "cost": None},
     ]
     assert (stage.tree / "a.txt").read_text() == "hello"
 
@@ -205,6 +206,33 @@ def test_the_allowance_ends_a_turn_before_anything_more_is_done(stage: Stage) ->
     assert of(stage.play([DONE], resume=True), "result")
 
 
+WRITE = ToolCall("write_file", {"path": "a.txt", "text": "hello"})
+LAST_WORDS = {
+    "a report": DONE,
+    "a report in a message": Answer(text='{"status": "done"}', usage=(7, 8)),
+    "a report with other work": Answer(tools=[WRITE], report={"status": "done"}, usage=(7, 8)),
+}
+
+
+@pytest.mark.parametrize("answer", LAST_WORDS.values(), ids=LAST_WORDS)
+def test_a_report_that_comes_with_the_last_of_the_money_counts(stage: Stage, answer: Answer) -> None:
+    lines = stage.play([answer], allowance=Allowance(tokens=15))
+    assert [line["type"] for line in lines if line["type"] in {"result", "usage", "end"}] == [
+        "result",
+        "usage",
+    ]
+
+
+def test_without_a_report_the_last_of_the_money_is_the_end(stage: Stage) -> None:
+    with ModelServer([], then=TALK) as server:
+        lines = stage.turn(server, allowance=Allowance(tokens=15))
+        assert len(server.requests) == 1
+    assert [line["type"] for line in lines] == ["session", "say", "usage", "end"]
+    assert lines[-1]["ending"] == "out_of_budget"
+    lines = stage.play([TALK], schema=None, allowance=Allowance(tokens=15))
+    assert lines[-1]["ending"] == "out_of_budget"
+
+
 def test_what_a_provider_does_not_count_is_not_told_as_nothing(stage: Stage) -> None:
     lines = stage.play([Answer(report={"status": "done"}, usage=(0, 0))])
     assert not of(lines, "usage")
@@ -246,8 +274,8 @@ FAULTS: list[tuple[Step, str]] = [
     (Fault(status=529), "limit"),
     (Breakdown.DROP, "limit"),
     (Breakdown.CUT_STREAM, "limit"),
-    (Breakdown.GARBAGE, "failed"),
-    (Breakdown.BROKEN_EVENTS, "failed"),
+    (Breakdown.GARBAGE, "limit"),
+    (Breakdown.BROKEN_EVENTS, "limit"),
 ]
 
 
@@ -271,12 +299,15 @@ def test_a_server_that_is_not_there_is_an_outage(stage: Stage) -> None:
     assert lines[-1] == {"type": "limit", "until": None}
 
 
-def test_the_key_is_gone_before_the_model_can_look_for_it(stage: Stage) -> None:
-    look = ToolCall("shell", {"command": "env"})
-    stage.play([Answer(tools=[look]), DONE], key="sk-a-key-of-ours")
-    history = stage.history.read_text()
-    assert "PATH=" in history
-    assert "sk-a-key-of-ours" not in history
+def test_the_file_with_the_key_is_emptied_when_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "input"
+    file.write_text('"a \\n key"\nDo it.\nNow.')
+    with file.open("r+b") as stdin:
+        monkeypatch.setattr("sys.stdin", TextIOWrapper(stdin))
+        assert read_input(has_key=True) == ("a \n key", "Do it.\nNow.")
+        assert file.read_bytes() == b""
 
 
 @pytest.mark.parametrize(

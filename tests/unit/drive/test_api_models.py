@@ -9,7 +9,7 @@ from pydantic_ai.models.anthropic import AnthropicModel
 from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
 
 from amelia.drive.api_agent import Assignment
-from amelia.drive.api_models import MissingKeyError, ModelError, check_model, make_model, usage_of
+from amelia.drive.api_models import NO_KEY, MissingKeyError, ModelError, check_model, make_model, usage_of
 from amelia.model.agents import Usage
 
 URL = "http://127.0.0.1:1/v1"
@@ -38,8 +38,16 @@ def test_a_model_is_asked_as_its_provider_is_asked(model: str, base_url: str | N
     assert base_url is None or str(made.base_url).rstrip("/") == base_url
 
 
-def test_a_server_of_ones_own_needs_no_key() -> None:
-    assert isinstance(make_model(Assignment(model="openai:qwen", base_url=URL), None), OpenAIChatModel)
+@pytest.mark.parametrize("model", ["openai:qwen", "openai-responses:qwen", "anthropic:m1"])
+def test_a_server_of_ones_own_needs_no_key_and_gets_none_of_another(
+    monkeypatch: pytest.MonkeyPatch, model: str
+) -> None:
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.setenv(name, "the-key-of-somebody-else")
+    made = make_model(Assignment(model=model, base_url=URL), None)
+    assert isinstance(made, OpenAIChatModel | OpenAIResponsesModel | AnthropicModel)
+    client: Any = made.client
+    assert client.api_key == NO_KEY
 
 
 @pytest.mark.parametrize("model", ["openai:gpt-5", "anthropic:m1"])
@@ -63,7 +71,8 @@ def test_a_model_that_cannot_be_asked_says_why(model: str, reason: str) -> None:
 
 
 def test_a_model_that_can_be_asked_has_a_version() -> None:
-    assert check_model(Assignment(model="openai:m1", base_url=URL), None)[0].isdigit()
+    assert check_model(Assignment(model="openai:m1", base_url=URL))[0].isdigit()
+    assert check_model(Assignment(model="anthropic:m1", has_key=True))
 
 
 def answer(**usage: Any) -> ModelResponse:
