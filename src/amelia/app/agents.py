@@ -1,11 +1,12 @@
 """Which agent takes which role: drivers by name, each proved to be there before a run relies on it.
 
 - A driver is imported when it is asked for, and nothing of the others with it.
-- `auto` never sends a key or an address to an agent that they were not meant for.
+- `auto` never sends a key or an address to an agent that they were not meant for, and prefers an agent that
+  somebody is logged in to.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from difflib import get_close_matches
@@ -83,6 +84,15 @@ async def probe_agent(settings: AgentSettings) -> DriverInfo:
     )
 
 
+async def missing_of(settings: AgentSettings) -> Sequence[str]:
+    """Returns what an agent that was chosen lacks to be ready; nothing if it is."""
+    try:
+        info = await probe_agent(settings)
+    except AmeliaError as problem:
+        return (str(problem),)
+    return () if info.is_ready else info.notes
+
+
 def candidates(settings: AgentSettings) -> tuple[AgentSettings, ...]:
     """Returns what `auto` may become, best first.
 
@@ -108,8 +118,16 @@ def none_found(problems: Iterable[Exception]) -> ConfigError:
     )
 
 
+def best_of(answers: Mapping[AgentSettings, DriverInfo | AmeliaError | OSError]) -> AgentSettings:
+    """Returns the first agent that is ready, else the first that is there at all."""
+    there = {agent: answer for agent, answer in answers.items() if isinstance(answer, DriverInfo)}
+    if not there:
+        raise none_found(answer for answer in answers.values() if isinstance(answer, Exception))
+    return next((agent for agent, info in there.items() if info.is_ready), next(iter(there)))
+
+
 async def choose_agents(settings: RunSettings) -> Mapping[Role, AgentSettings]:
-    """Returns the agent of every role, proved to be there; `auto` becomes the first that is."""
+    """Returns the agent of every role, proved to be there; `auto` becomes the best that is."""
     chosen: dict[AgentSettings, AgentSettings] = {}
     for wanted in settings.agents.values():
         if wanted not in chosen:
@@ -121,12 +139,13 @@ async def _choose(wanted: AgentSettings) -> AgentSettings:
     if wanted.driver != AUTO:
         await probe_agent(wanted)
         return wanted
-    problems: list[AmeliaError] = []
+    answers: dict[AgentSettings, DriverInfo | AmeliaError | OSError] = {}
     for candidate in candidates(wanted):
         try:
-            await probe_agent(candidate)
+            answers[candidate] = info = await probe_agent(candidate)
         except AmeliaError as problem:
-            problems.append(problem)
+            answers[candidate] = problem
         else:
-            return candidate
-    raise none_found(problems)
+            if info.is_ready:
+                return candidate
+    return best_of(answers)

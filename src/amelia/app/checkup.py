@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from amelia.app.agents import AUTO, DRIVERS, candidates, none_found
+from amelia.app.agents import AUTO, DRIVERS, best_of, candidates
 from amelia.model.agents import AgentSettings, DriverInfo, Role
 from amelia.model.errors import AmeliaError
 from amelia.model.evidence import TestCommand
@@ -18,6 +18,7 @@ _MEGABYTE = 1_000_000
 _TOO_LITTLE = 100 * _MEGABYTE
 _LITTLE = 2_000 * _MEGABYTE
 _MOST_NAMED = 3
+_LOG_IN = "log in to it, or give it a key; its own line says what is missing"
 
 
 class Health(StrEnum):
@@ -140,13 +141,20 @@ def auto_checks(
     for agent in dict.fromkeys(agents.values()):
         if agent.driver != AUTO:
             continue
-        answers = {each.driver: found[each] for each in candidates(agent)}
-        healthy = [name for name, answer in answers.items() if isinstance(answer, DriverInfo)]
+        answers = {each: found[each] for each in candidates(agent)}
         roles = ", ".join(role for role, wanted in agents.items() if wanted == agent)
-        if healthy:
-            yield well(AUTO, f"{healthy[0]} would take: {roles}")
+        try:
+            best = best_of(answers)
+        except AmeliaError as problem:
+            yield broken(AUTO, problem)
         else:
-            yield broken(AUTO, none_found(each for each in answers.values() if isinstance(each, Exception)))
+            yield _choice(f"{best.driver} would take: {roles}", answers[best])
+
+
+def _choice(text: str, answer: DriverInfo | AmeliaError | OSError) -> Check:
+    if isinstance(answer, DriverInfo) and not answer.is_ready:
+        return doubtful(AUTO, f"{text}, although it is not ready", _LOG_IN)
+    return well(AUTO, text)
 
 
 def _named(runs: Sequence[str]) -> str:

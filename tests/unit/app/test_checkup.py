@@ -25,6 +25,7 @@ from amelia.system.git_places import Source
 
 HOME = Path("/state")
 INFO = DriverInfo("/bin/claude", "2.1")
+UNREADY = DriverInfo("/bin/claude", "2.1", ("nobody is logged in",), is_ready=False)
 LOST = ConfigError("it is not there", hint="install it")
 CLAUDE = AgentSettings(driver="claude")
 CODEX = AgentSettings(driver="codex")
@@ -150,6 +151,18 @@ def test_the_choice_is_the_first_healthy_agent_of_those_that_may_be_chosen() -> 
     assert check == Check("auto", Health.OK, "codex would take: developer, evaluator")
     (both,) = auto_checks(agents, {CLAUDE: INFO, CODEX: INFO})
     assert both.text == "claude would take: developer, evaluator"
+
+
+def test_the_choice_falls_on_an_agent_that_is_ready_and_doubts_one_that_is_not() -> None:
+    agents = {Role.DEVELOPER: AgentSettings()}
+    (ready,) = auto_checks(agents, {CLAUDE: UNREADY, CODEX: INFO})
+    assert ready == Check("auto", Health.OK, "codex would take: developer")
+    (doubt,) = auto_checks(agents, {CLAUDE: UNREADY, CODEX: LOST})
+    assert (doubt.health, doubt.text) == (
+        Health.WARNING,
+        "claude would take: developer, although it is not ready",
+    )
+    assert doubt.hint is not None
 
 
 def test_no_healthy_agent_is_a_failure_that_tells_what_was_tried() -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from amelia.app import agents
-from amelia.app.agents import candidates, choose_agents, make_driver, probe_agent
-from amelia.model.agents import AgentSettings, Role
+from amelia.app.agents import best_of, candidates, choose_agents, make_driver, missing_of, probe_agent
+from amelia.model.agents import AgentSettings, DriverInfo, Role
 from amelia.model.errors import ConfigError
 from amelia.model.settings import RunSettings
 from repositories import executable
@@ -90,6 +90,27 @@ async def test_the_choice_falls_on_the_first_agent_that_answers(
     assert chosen[Role.REVIEWER] == script
     executable(programs / "claude", "echo '2.1.119 (Claude Code)'")
     assert (await choose_agents(everybody(AUTO)))[Role.DEVELOPER].driver == "claude"
+
+
+def test_the_best_is_the_first_that_is_ready_else_the_first_that_is_there() -> None:
+    ready, unready = DriverInfo("/bin/x", "1"), DriverInfo("/bin/x", "1", ("no login",), is_ready=False)
+    lost = ConfigError("not there")
+    claude, codex = candidates(AUTO)
+    assert best_of({claude: ready, codex: ready}) == claude
+    assert best_of({claude: unready, codex: ready}) == codex
+    assert best_of({claude: unready, codex: unready}) == claude
+    assert best_of({claude: lost, codex: unready}) == codex
+    with pytest.raises(ConfigError, match="not there; not there"):
+        best_of({claude: lost, codex: lost})
+
+
+async def test_an_agent_that_is_ready_lacks_nothing_and_one_that_is_gone_says_so(
+    script: AgentSettings, tmp_path: Path
+) -> None:
+    assert await missing_of(script) == ()
+    (tmp_path / "moves.toml").unlink()
+    (said,) = await missing_of(script)
+    assert "moves.toml" in said
 
 
 async def test_an_agent_that_fails_its_handshake_is_passed_over(programs: Path) -> None:

@@ -6,9 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, TypedDict, Unpack
 
+import anyio
 import click
 
-from amelia.app.agents import AUTO
+from amelia.app.agents import AUTO, missing_of
 from amelia.app.forecasts import foresee, foresee_new
 from amelia.app.people import start_in_background
 from amelia.app.plans import compile_with
@@ -145,12 +146,14 @@ def _draw_forecast(forecast: Forecast | None, budget: Budget) -> None:
 
 
 def _choices(wanted: RunSettings, directory: RunDirectory) -> Iterator[str]:
-    """Yields which agent was chosen where the choice was left to us."""
+    """Yields which agent was chosen where the choice was left to us, and what it lacks."""
     _, facts = found if (found := started(directory)) else (None, None)
     agents = facts.agents.items() if facts is not None else ()
-    free = [agent.driver for role, agent in agents if wanted.agents[Role(role)].driver == AUTO]
-    for driver in dict.fromkeys(free):
-        yield f"{driver} does the work, the first agent that is ready; --driver names another"
+    free = {agent.driver: agent for role, agent in agents if wanted.agents[Role(role)].driver == AUTO}
+    for driver, agent in free.items():
+        missing = anyio.run(missing_of, agent)
+        why = f"though it is not ready: {'; '.join(missing)}" if missing else "the first agent that is ready"
+        yield f"{driver} does the work, {why}; --driver names another"
 
 
 def _check(compiled: CompiledPlan, *, name: str) -> None:
