@@ -107,7 +107,7 @@ def _of_unit(event: ev.UnitEvent, run: RunState, at: datetime) -> str | None:  #
             return _of_decision(event)
 
 
-def _of_decision(
+def _of_decision(  # noqa: PLR0911 - a line per event
     event: ev.UnitRetried
     | ev.LandingRefused
     | ev.UnitLanded

@@ -97,16 +97,20 @@ def _mark_of(unit: Unit, scene: Scene) -> _Mark:
         case Parked():
             return _Mark(charset.failed, "Failed", Style.BAD)
         case Waiting(attempts=attempts):
-            if attempts and is_held(scene.run, unit.id):
-                return _Mark(charset.asking, "Over budget", Style.ASKING)
-            word = "Blocked" if unit.id in scene.blocked else "Retrying" if attempts else "Pending"
-            return _Mark(charset.waiting, word, Style.PLAIN)
+            return _waiting_mark(unit, scene, has_begun=attempts > 0)
         case _ if is_over(scene.run):
             return _Mark(charset.waiting, "Stopped", Style.PLAIN)
         case Resting():
             return _Mark(charset.running, "Waiting", Style.BUSY)
         case _:
             return _Mark(charset.running, "Running", Style.BUSY)
+
+
+def _waiting_mark(unit: Unit, scene: Scene, *, has_begun: bool) -> _Mark:
+    if has_begun and is_held(scene.run, unit.id):
+        return _Mark(scene.charset.asking, "Over budget", Style.ASKING)
+    word = "Blocked" if unit.id in scene.blocked else "Retrying" if has_begun else "Pending"
+    return _Mark(scene.charset.waiting, word, Style.PLAIN)
 
 
 def _subtask_sign(status: TaskStatus, scene: Scene) -> tuple[str, Style]:
@@ -147,7 +151,7 @@ def _waiting_for(unit: Unit, scene: Scene) -> str:
     if culprits := scene.blocked.get(unit.id):
         return f"by {scene.labels(culprits)}"
     if not (needs := blockers(scene.run, unit)):
-        return "ready"
+        return "" if is_held(scene.run, unit.id) else "ready"
     # Where every unit waits for the one before it, there is no need to say so on every line.
     return "" if scene.run.facts.mode is Mode.TASKS else f"waits for {scene.labels(needs)}"
 
