@@ -252,6 +252,19 @@ async def test_a_role_that_may_not_write_cannot(desk: Desk) -> None:
     assert ended.ending is Ending.OK or PermissionDenied in map(type, desk.heard)
 
 
+async def test_a_repair_cannot_write_and_the_turn_after_it_can(desk: Desk) -> None:
+    bad, good = (Answer(tools=[desk.agent.write(desk.repo, name)]) for name in ("bad.txt", "good.txt"))
+    with ModelServer([DONE]) as server:
+        began = await desk.take(server)
+    with ModelServer([bad, DONE], then=DONE) as server:
+        await desk.take(server, session=began.session, resume=True, is_repair=True)
+        assert desk.changes() == []
+    with ModelServer([good, DONE], then=DONE) as server:
+        ended = await desk.take(server, session=began.session, resume=True)
+    assert (ended.ending, ended.session) == (Ending.OK, began.session)
+    assert desk.changes() == ["?? good.txt"]
+
+
 @pytest.mark.parametrize("is_trusted", [False, True])
 async def test_what_the_repository_brings_for_the_agent_counts_only_with_trust(
     desk: Desk, *, is_trusted: bool
