@@ -63,7 +63,8 @@ def test_a_hopeless_model_lands_nothing_and_its_usage_is_told_as_it_is(stage: St
     assert failed["reason"]
     tokens = used(done)
     assert tokens["output_tokens"] == tokens_written(url) - before > 0
-    assert stage.status()["spent"] == {"cost": 0.0, "tokens_of_unknown_cost": sum(tokens.values())}
+    spent = stage.status()["spent"]
+    assert (spent["cost"], spent["tokens_of_unknown_cost"]) == (None, sum(tokens.values()))
 
 
 def test_a_small_budget_is_kept_and_halts_the_run(stage: Stage, url: str) -> None:

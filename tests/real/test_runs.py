@@ -222,7 +222,8 @@ def check_account(desk: Desk, done: Done, *, has_cost: bool) -> None:
     stage = desk.stage
     spent = stage.status()["spent"]
     assert spent["tokens_of_unknown_cost"] == (0 if has_cost else requests * 120)
-    assert (spent["cost"] > 0) == has_cost
+    assert bool(spent["cost"]) == has_cost
+    assert spent["turns_of_unknown_use"] == 0
     assert ("$" if has_cost else "tokens") in stage.amelia("status", stage.name).out
     assert sessions(stage.amelia("log", stage.name, "--json")) == sessions(done)
     kept = [path.read_text() for path in stage.directory.rglob("*.jsonl")]
