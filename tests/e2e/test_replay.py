@@ -14,6 +14,7 @@ import pytest
 from amelia.app.replay import saved
 from amelia.app.replay.scripts import UnplayableError
 from amelia.record.runs import RunDirectory
+from programs import users_settings
 from repositories import make_repository
 from stories import (
     APPROVED,
@@ -26,6 +27,7 @@ from stories import (
     make_stage,
     rejects,
     tasks,
+    toml,
     writes,
 )
 
@@ -339,6 +341,96 @@ def test_a_damaged_file_is_named(
     assert said in done.err
     assert "hint" in done.err
     assert not list(tmp_path.glob("amelia-replay-*"))
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        pytest.param([{"write": "{outside}/evil", "text": "x"}], id="absolute"),
+        pytest.param([{"write": "../outside/evil", "text": "x"}], id="climbs"),
+        pytest.param([{"write": "a/../../outside/evil", "text": "x"}], id="climbs later"),
+        pytest.param([{"write": ".git/hooks/post-checkout", "text": "x", "mode": "755"}], id="git"),
+        pytest.param([{"write": "a/.GIT/config", "text": "x"}], id="git in other letters"),
+        pytest.param([{"write": ".", "text": "x"}], id="the directory itself"),
+        pytest.param([{"write": "l", "link": "{outside}"}], id="absolute link"),
+        pytest.param([{"write": "a/l", "link": "../../outside"}], id="link that climbs"),
+        pytest.param([{"write": "l", "link": ".git"}], id="link into git"),
+        pytest.param(
+            [
+                {"write": "m", "link": "."},
+                {"write": "m/l", "link": "../outside"},
+                {"write": "l/evil", "text": "x"},
+            ],
+            id="link behind a link",
+        ),
+        pytest.param([{"write": "l", "link": "a"}, {"write": "l", "text": "x"}], id="twice"),
+        pytest.param([{"write": "tool", "text": "x", "mode": "4755"}], id="mode"),
+        pytest.param([{"write": "bytes", "text": "?", "base64": True}], id="no base64"),
+        pytest.param([{"write": "a\u0000", "text": "x"}], id="no name"),
+    ],
+)
+def test_a_base_cannot_write_outside_of_its_repository(
+    saved_run: tuple[Stage, Path], files: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    stage, example = saved_run
+    place = shutil.copytree(example, tmp_path / "copy")
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    base = f"files = {toml(files)}".replace("{outside}", str(outside))
+    (place / "base.toml").write_text(base)
+    done = stage.amelia("replay", place, env={"TMPDIR": str(tmp_path)})
+    assert (done.code, done.out) == (3, "")
+    assert f"{place / 'base.toml'}: " in done.err
+    assert "make the tree" not in done.err, "it was written"
+    assert list(outside.iterdir()) == []
+    assert not list(tmp_path.glob("amelia-replay-*"))
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        {"write": "{outside}/evil", "text": "x"},
+        {"append": "../../evil", "text": "x"},
+        {"delete": "{outside}"},
+        {"write": "l", "link": "/etc"},
+        {"write": ".git/config", "text": "x"},
+    ],
+    ids=str,
+)
+def test_a_script_of_a_saved_replay_cannot_write_outside(
+    saved_run: tuple[Stage, Path], act: Act, tmp_path: Path
+) -> None:
+    stage, example = saved_run
+    place = shutil.copytree(example, tmp_path / "copy")
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    text = toml(act).replace("{outside}", str(outside))
+    (place / "script.toml").write_text(f"[[turn]]\ndo = [{text}]\n")
+    done = stage.amelia("replay", place, env={"TMPDIR": str(tmp_path)})
+    assert done.code == 3
+    assert f"{place / 'script.toml'}: " in done.err
+    assert list(outside.iterdir()) == []
+    assert not list(tmp_path.glob("amelia-replay-*"))
+
+
+def test_a_run_with_a_link_that_leads_out_is_played_where_it_is_and_not_saved(stage: Stage) -> None:
+    done = stage.run(tasks("One"), develops("1", {"write": "l", "link": "/nowhere"}), APPROVED)
+    assert done.outcome == "completed"
+    run = stage.name
+    done = stage.amelia("replay", run, "--save", stage.room / "there")
+    assert done.code == 2
+    assert "'l': a link to '/nowhere' leads out of the repository, so the run cannot be saved" in done.err
+    assert not (stage.room / "there").exists()
+    assert replay(stage, run) == (0, [])
+
+
+def test_a_saved_run_is_not_played_with_the_settings_of_whoever_plays_it(
+    saved_run: tuple[Stage, Path],
+) -> None:
+    stage, place = saved_run
+    own = users_settings(stage.room, '[verify]\nsetup = "false"\n')
+    done = stage.amelia("replay", place, env=own)
+    assert done.code == 0, done.out + done.err
 
 
 @pytest.fixture(scope="module")

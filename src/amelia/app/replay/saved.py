@@ -7,19 +7,21 @@
     expected.json  what it came to
     course.jsonl   what people did on the way, and after what; only if they did something
 
-They can be read and changed by hand. What does not lead to exactly the base that was saved is refused.
+They can be read and changed by hand. What does not lead to exactly the base that was saved is refused, and so
+is what would be written anywhere else than into the repository that is made for it.
 """
 
 from base64 import b64decode
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any, Literal, cast, get_args
 
 import msgspec
 
 from amelia.app.plans import compile_with
 from amelia.app.replay.comparison import Result
+from amelia.app.replay.inside import OutsideError, check_acts, check_turns, new_place
 from amelia.app.replay.playing import Replay, facts_of, replay_of, repository_of
 from amelia.app.replay.score import Cue, Reached, Resumed, Turn
 from amelia.app.replay.scripts import Table, UnplayableError, acts_between, script_text, table_text
@@ -55,7 +57,7 @@ class _File:
     text: str = ""
     base64: bool = False
     link: str | None = None
-    mode: str = "644"
+    mode: Literal["644", "755"] = "644"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +101,7 @@ def save_replay(directory: RunDirectory, place: Path) -> None:
         raise ConfigError(f"{place}: is there already", hint="give a directory that is new or empty")
     facts = facts_of(read_journal(directory.journal))
     replay = replay_of(directory)
+    _refuse_outside(check_turns, replay.turns)
     files = {
         _PLAN: replay.new.data,
         _BASE: _base_text(directory, facts).encode(),
@@ -140,6 +143,7 @@ def _base_text(directory: RunDirectory, facts: RunStarted) -> str:
     if open_source(Path(facts.repository)).object_format != "sha1":
         raise UnplayableError("only what is in a repository of the usual format (sha1) can be saved")
     files = acts_between(repository_of(directory, facts), _EMPTY_TREE, facts.base)
+    _refuse_outside(check_acts, files)
     text = table_text({"files": files})
     if len(text) > _LARGEST_BASE:
         raise UnplayableError(
@@ -147,6 +151,16 @@ def _base_text(directory: RunDirectory, facts: RunStarted) -> str:
             hint=f"play it where it is: amelia replay {directory.run}",
         )
     return text
+
+
+def _refuse_outside(check: Callable[[Sequence[Table]], None], tables: Sequence[Table]) -> None:
+    """Refuses to save what would be refused when it is played."""
+    try:
+        check(tables)
+    except OutsideError as problem:
+        raise UnplayableError(
+            f"{problem}, so the run cannot be saved", hint="play it where it is"
+        ) from problem
 
 
 def _settings_of(facts: RunStarted, data: bytes) -> str:
@@ -212,15 +226,14 @@ def _cue(entry: _Entry, version: int) -> Cue:
 
 def _make_base(file: Path, repository: Path, *, expected: TreeId) -> None:
     """Makes a repository of the saved files, exactly as they were."""
-    for act in _read_base(file).files:
-        path = repository / act.write
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if act.link is not None:
-            path.symlink_to(act.link)
-            continue
-        path.write_bytes(b64decode(act.text) if act.base64 else act.text.encode())
-        path.chmod(int(act.mode, 8))
+    files = _read_base(file).files
     repository.mkdir(parents=True, exist_ok=True)
+    try:
+        check_acts([{"write": one.write, "link": one.link} for one in files])
+        for one in files:
+            _write(one, new_place(repository, one.write))
+    except (OSError, ValueError) as problem:
+        raise _unreadable(file, problem) from problem
     commit = make_sample(repository, {})
     if (found := tree_of(Repository(repository / ".git"), commit)) != expected:
         raise UnplayableError(
@@ -229,11 +242,23 @@ def _make_base(file: Path, repository: Path, *, expected: TreeId) -> None:
         )
 
 
+def _write(file: _File, place: Path) -> None:
+    """Writes a file that is not there yet; in place of another one it could be written through a link."""
+    if file.link is not None:
+        place.symlink_to(file.link)
+        return
+    with place.open("xb") as out:
+        out.write(b64decode(file.text, validate=True) if file.base64 else file.text.encode())
+    place.chmod(int(file.mode, 8))
+
+
 def _turns(file: Path) -> Sequence[Table]:
     try:
-        return read_script(file.read_bytes())
-    except ScriptError as problem:
+        turns = read_script(file.read_bytes())
+        check_turns(turns)
+    except (ScriptError, OutsideError) as problem:
         raise _unreadable(file, problem) from problem
+    return turns
 
 
 def _read_base(file: Path) -> _Base:
