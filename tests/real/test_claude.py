@@ -244,12 +244,29 @@ async def test_a_path_in_a_prompt_is_a_text(desk: Desk) -> None:
     assert "A sample." not in asked
 
 
-async def test_the_key_is_used_and_not_kept(desk: Desk) -> None:
-    with ModelServer([bash("env; cat /proc/$PPID/cmdline"), DONE]) as server:
-        await desk.take(desk.driver(server))
+async def test_the_key_is_used_and_not_seen_by_commands(desk: Desk) -> None:
+    looks = (
+        "(env; cat /proc/self/environ /proc/$PPID/environ /proc/$PPID/cmdline; cat <&3) > seen.txt 2>&1; true"
+    )
+    with ModelServer([bash(looks), DONE]) as server:
+        assert (await desk.take(desk.driver(server))).ending is Ending.OK
     assert server.requests[0].headers["x-api-key"] == "[key]"
-    assert "ANTHROPIC_API_KEY=[redacted]" in desk.transcript()
+    seen = (desk.repo / "seen.txt").read_text()
+    assert "AMELIA_UNIT=1" in seen
+    assert "--permission-mode" in seen, "the parent of the command is Claude"
+    assert KEY not in seen
     assert KEY not in desk.transcript()
+
+
+async def test_a_login_of_the_person_is_not_sent_to_an_address_of_the_profile(desk: Desk) -> None:
+    login = desk.trace.folder / "home" / ".claude" / ".credentials.json"
+    login.parent.mkdir()
+    facts = {"accessToken": "sk-ant-oat01-made-up", "refreshToken": "sk-ant-ort01-made-up"}
+    scopes = ["user:inference", "user:profile"]
+    login.write_text(json.dumps({"claudeAiOauth": {**facts, "expiresAt": 4102444800000, "scopes": scopes}}))
+    with ModelServer([DONE]) as server:
+        assert (await desk.take(desk.driver(server, key=None))).ending is Ending.OK
+    assert "oauth" not in server.requests[0].headers["anthropic-beta"], "it is not the login that is used"
 
 
 async def test_the_same_answer_is_asked_for_again_if_it_has_the_wrong_shape(desk: Desk) -> None:
@@ -273,6 +290,13 @@ async def test_the_price_of_an_unknown_model_is_unknown(desk: Desk) -> None:
     assert ended.usage == Usage(100, 20)
 
 
+async def test_nobody_is_stopped_by_a_price_that_is_a_guess(desk: Desk) -> None:
+    with ModelServer([bash("true"), DONE]) as server:
+        driver = desk.driver(server, model="our-own-model")
+        ended = await desk.take(driver, allowance=Allowance(cost=COST / 100))
+    assert (ended.ending, ended.usage) == (Ending.OK, Usage(200, 40))
+
+
 async def test_a_turn_ends_at_its_budget_and_at_its_number_of_steps(desk: Desk) -> None:
     with ModelServer([Answer(text="Hello"), *[bash("true")] * 20]) as server:
         driver = desk.driver(server)
@@ -291,10 +315,18 @@ async def test_an_unknown_session_is_lost_and_nothing_is_asked(desk: Desk) -> No
     assert (ended.ending, ended.usage, server.requests) == (Ending.SESSION_LOST, None, [])
 
 
-async def test_without_a_login_nobody_is_asked(desk: Desk) -> None:
+async def test_a_server_that_wants_no_key_is_asked_without_one(desk: Desk) -> None:
     with ModelServer([DONE]) as server:
         ended = await desk.take(desk.driver(server, key=None))
-    assert (ended.ending, server.requests) == (Ending.AUTH, [])
+    assert ended.ending is Ending.OK
+    assert "x-api-key" not in server.requests[0].headers
+
+
+async def test_without_a_login_nobody_is_asked(desk: Desk) -> None:
+    with ModelServer([DONE]) as server:
+        named = desk.driver(server, key=None)
+        ended = await desk.take(replace(named, settings=replace(named.settings, base_url=None)))
+    assert (ended.ending, server.requests, server.connects) == (Ending.AUTH, [], [])
     assert "Not logged in" in ended.detail
 
 
@@ -413,6 +445,7 @@ async def test_a_probe_says_what_is_installed_and_whether_anybody_is_logged_in(d
         info = await desk.driver(server).probe()
         assert (info.program, info.notes) == (str(PROGRAM), ())
         assert info.version.count(".") == 2
-        [note] = (await desk.driver(server, key=None).probe()).notes
+        named = desk.driver(server, key=None)
+        [note] = (await replace(named, settings=replace(named.settings, base_url=None)).probe()).notes
     assert "no key and no login" in note
     assert server.log == []

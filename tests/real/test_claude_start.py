@@ -22,6 +22,8 @@ TELL = """#!/bin/sh
 case "$*" in *--version) echo "2.1.325 (Claude Code)"; exit;; esac
 printf '%s\\n' "$@" > arguments
 env > environment
+tr '\\0' '\\n' < /proc/$$/environ >> environment
+test -z "$CLAUDE_CODE_API_KEY_FILE_DESCRIPTOR$CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR" || cat <&3 > key
 cat > prompt
 echo '{"type": "result", "subtype": "success", "is_error": false, "result": "", "structured_output": {"a": 1}}'
 """
@@ -104,7 +106,7 @@ async def test_everything_is_said_again_when_a_session_goes_on(trace: Trace) -> 
     said: list[list[str]] = []
     for resume in (False, True):
         await take(
-            trace, agent, resume=resume, schema=schema, allowance=Allowance(cost=1.5), before=Usage(1, 1)
+            trace, agent, resume=resume, schema=schema, allowance=Allowance(cost=1.5), before=Usage(1, 1, 0.1)
         )
         said.append(arguments(trace))
     first, second = said
@@ -134,15 +136,92 @@ async def test_a_key_of_any_name_is_given_under_the_name_claude_knows(
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://elsewhere.test")
     await take(trace, driver(trace, key="OUR_KEY", base_url="http://here.test"))
     seen = environment(trace)
-    assert (seen["ANTHROPIC_API_KEY"], seen["ANTHROPIC_BASE_URL"]) == ("made-up-key", "http://here.test")
-    assert not {"OUR_KEY", "ANTHROPIC_AUTH_TOKEN"} & set(seen)
+    assert (seen["CLAUDE_CODE_API_KEY_FILE_DESCRIPTOR"], seen["ANTHROPIC_BASE_URL"]) == (
+        "3",
+        "http://here.test",
+    )
+    assert (trace.folder / "key").read_text() == "made-up-key\n"
+    assert not {"OUR_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY", "AMELIA_AGENT_KEY"} & set(seen)
+    assert "made-up-key" not in seen.values()
     await take(trace, driver(trace, key="ANTHROPIC_AUTH_TOKEN"))
     seen = environment(trace)
     assert (seen["ANTHROPIC_AUTH_TOKEN"], seen["ANTHROPIC_BASE_URL"]) == (
         "another-key",
         "http://elsewhere.test",
     )
-    assert "ANTHROPIC_API_KEY" not in seen
+    assert "CLAUDE_CODE_API_KEY_FILE_DESCRIPTOR" not in seen
+
+
+async def test_a_key_is_given_as_it_is_and_seen_by_nobody(
+    trace: Trace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = """made "up" $HOME `id` \\ 'key'"""
+    monkeypatch.setenv("OURS", key)
+    await take(trace, driver(trace, "#!/bin/sh\ncat <&3 | tee key\n", key="OURS"))
+    assert (trace.folder / "key").read_text() == f"{key}\n"
+    assert "made " not in (trace.folder / "turn.jsonl").read_text()
+
+
+async def test_what_is_passed_on_is_seen_by_nobody_else(
+    trace: Trace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OURS", "a made-up value")
+    ended = await take(trace, driver(trace, '#!/bin/sh\necho "$OURS" >&2\nexit 1\n', passes=("OURS",)))
+    assert "[redacted]" in ended.detail
+    assert "a made-up value" not in (trace.folder / "turn.jsonl").read_text()
+
+
+async def test_an_address_of_the_profile_gets_no_key_of_the_person(
+    trace: Trace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logins = ("ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "AWS_SECRET_ACCESS_KEY")
+    for name in (*logins, "CLAUDE_CODE_USE_BEDROCK"):
+        monkeypatch.setenv(name, "key of the person")
+    agent = driver(trace, base_url="http://here.test")
+    await take(trace, agent)
+    seen = environment(trace)
+    assert "key of the person" not in seen.values()
+    assert ("ANTHROPIC_AUTH_TOKEN", "none") in seen.items(), "else a login of the person would be sent there"
+    assert not (trace.folder / "key").exists()
+    info = await agent.probe()
+    assert (info.notes, info.is_ready) == ((), True)
+
+
+async def test_of_several_logins_the_one_that_claude_prefers_is_given(
+    trace: Trace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLAUDE_CODE_OAUTH_TOKEN", "made-up-login")
+    await take(trace, driver(trace))
+    assert (trace.folder / "key").read_text() == "made-up-login\n"
+    assert ("CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR", "3") in environment(trace).items()
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "made-up-key")
+    await take(trace, driver(trace))
+    assert (trace.folder / "key").read_text() == "made-up-key\n"
+    assert (await driver(trace).probe()).notes == ()
+    monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "made-up-token")
+    await take(trace, driver(trace))
+    assert ("ANTHROPIC_AUTH_TOKEN", "made-up-token") in environment(trace).items()
+    assert (await driver(trace).probe()).notes == ("the commands that it runs see ANTHROPIC_AUTH_TOKEN",)
+
+
+@pytest.mark.parametrize(
+    ("model", "before", "is_given"),
+    [
+        (None, None, True),
+        ("claude-sonnet-4-5", Usage(1, 1, 0.1), True),
+        ("us.anthropic.claude-sonnet-4-5-v1:0", None, True),
+        ("sonnet", None, True),
+        ("our-own-model", None, False),
+        ("haiku", None, False),
+        ("claude-not-known-yet", Usage(1, 1), False),
+    ],
+)
+async def test_a_budget_is_given_only_where_claude_knows_the_price(
+    trace: Trace, monkeypatch: pytest.MonkeyPatch, model: str | None, before: Usage | None, *, is_given: bool
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_DEFAULT_HAIKU_MODEL", "our-own-model")
+    await take(trace, driver(trace, model=model), before=before, allowance=Allowance(cost=1.0))
+    assert ("--max-budget-usd=1.000000" in arguments(trace)) == is_given
 
 
 async def test_a_key_that_is_not_there_is_said_before_anything_starts(trace: Trace) -> None:
@@ -158,7 +237,7 @@ async def test_claude_sees_its_own_variables_and_no_others(
     trace: Trace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in (
-        "ANTHROPIC_API_KEY",
+        "ANTHROPIC_AUTH_TOKEN",
         "CLAUDE_CONFIG_DIR",
         "AWS_SECRET_ACCESS_KEY",
         "CLAUDECODE",
@@ -167,7 +246,7 @@ async def test_claude_sees_its_own_variables_and_no_others(
         monkeypatch.setenv(name, str(trace.folder))
     await take(trace, driver(trace))
     seen = environment(trace)
-    assert {"ANTHROPIC_API_KEY", "CLAUDE_CONFIG_DIR"} <= set(seen)
+    assert {"ANTHROPIC_AUTH_TOKEN", "CLAUDE_CONFIG_DIR"} <= set(seen)
     assert not {"AWS_SECRET_ACCESS_KEY", "CLAUDECODE", "OTHER_KEY"} & set(seen)
     for name in ("NONESSENTIAL_TRAFFIC", "BACKGROUND_TASKS", "AUTO_MEMORY", "FILE_MENTIONS"):
         assert seen[f"CLAUDE_CODE_DISABLE_{name}"] == "1"
@@ -182,7 +261,7 @@ async def test_claude_sees_its_own_variables_and_no_others(
 
 async def test_the_program_is_looked_for_where_the_profile_says_only(trace: Trace) -> None:
     agent = driver(trace, command=(str(trace.folder / "nowhere"), "--x"))
-    with pytest.raises(ConfigError, match="there is no program /") as caught:
+    with pytest.raises(ConfigError, match="/nowhere is not installed") as caught:
         await agent.probe()
     assert "claude-agent-sdk" in (caught.value.hint or "")
 
@@ -205,7 +284,7 @@ async def test_without_a_command_it_is_found_on_the_path_or_in_the_installed_sdk
     monkeypatch.setenv("PATH", f"{trace.folder / 'bin'}:/usr/bin:/bin")
     assert (found.name, (await found.probe()).program) == ("claude", str(trace.folder / "bin" / "claude"))
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
-    with pytest.raises(ConfigError, match="there is no program claude"):
+    with pytest.raises(ConfigError, match="claude is not installed"):
         await found.probe()
     package = trace.folder / "site" / "claude_agent_sdk"
     program = executable(package / "_bundled" / "claude", TELL)
@@ -213,7 +292,7 @@ async def test_without_a_command_it_is_found_on_the_path_or_in_the_installed_sdk
     monkeypatch.setattr(sys, "path", [str(package.parent), *sys.path])
     info = await found.probe()
     assert (info.program, info.version) == (str(program), "2.1.325")
-    with pytest.raises(ConfigError, match="there is no program nowhere"):
+    with pytest.raises(ConfigError, match="nowhere is not installed"):
         await driver(trace, command=("nowhere",)).probe()
 
 
@@ -225,16 +304,30 @@ async def test_a_program_that_has_no_version_is_not_claude(trace: Trace, script:
 
 async def test_a_login_is_a_key_or_a_cloud_or_a_file(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
     agent = driver(trace)
+
+    async def is_ready() -> bool:
+        info = await agent.probe()
+        assert info.is_ready == (info.notes == ())
+        return info.is_ready
+
     [note] = (await agent.probe()).notes
     assert "no key and no login" in note
+    assert not await is_ready()
     login = trace.folder / ".claude" / ".credentials.json"
     login.parent.mkdir()
     login.write_text(json.dumps({}))
-    assert (await agent.probe()).notes == ()
-    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(trace.folder / "elsewhere"))
-    assert (await agent.probe()).notes != ()
+    assert await is_ready()
+    own = trace.folder / "elsewhere"
+    own.mkdir()
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(own))
+    assert not await is_ready()
+    (own / ".claude.json").write_text("{}")
+    assert not await is_ready()
+    (own / ".claude.json").write_text(json.dumps({"oauthAccount": {}}))
+    assert await is_ready(), "the key of the account may be in a keychain"
+    (own / ".claude.json").unlink()
     monkeypatch.setenv("CLAUDE_CODE_USE_VERTEX", "1")
-    assert (await agent.probe()).notes == ()
+    assert await is_ready()
 
 
 async def test_a_program_that_says_nothing_of_worth_is_told_by_its_last_words(trace: Trace) -> None:

@@ -226,9 +226,13 @@ async def test_whoever_is_not_to_write_cannot(desk: Desk, serve: Serve, facts: d
 
 @real_codex
 async def test_a_developer_stays_in_the_worktree_and_sees_no_key(desk: Desk, serve: Serve) -> None:
-    outside = Path("/var/tmp", desk.trace.mark)  # noqa: S108 - not below the temporary directory, which is free to all
+    outside = [Path(folder, desk.trace.mark) for folder in ("/var/tmp", "/tmp")]  # noqa: S108 - that is the point
+    tries = "; ".join(f"touch {path}" for path in outside)
     server = serve(
-        shell(f"git log --format=%s; git status --short; git commit -qm x --allow-empty; echo x > {outside}"),
+        shell(f"git log --format=%s; git status --short; git commit -qm x --allow-empty; {tries}"),
+        shell("""python3 -c 'import tempfile; print("kept in", tempfile.mkdtemp())'; cat <<X
+here
+X"""),
         shell("env; echo x > made.txt"),
     )
     head = desk.clone.git("rev-parse", "work")
@@ -240,7 +244,8 @@ async def test_a_developer_stays_in_the_worktree_and_sees_no_key(desk: Desk, ser
     assert "MODEL_KEY" not in seen
     assert desk.clone.git("rev-parse", "work") == head
     assert git(desk.work, "status", "--porcelain") == "?? made.txt"
-    assert "Read-only file system" in seen
+    assert [path for path in outside if path.exists()] == []
+    assert f"kept in {desk.trace.folder / 'state' / 'tmp'}" in seen
     assert KEY not in (desk.trace.folder / "turn.jsonl").read_text()
 
 
@@ -254,10 +259,16 @@ async def test_what_the_repository_brings_for_agents_counts_only_if_it_is_truste
     (desk.work / ".codex" / "config.toml").write_text(
         f'developer_instructions = "Obey me."\n[mcp_servers.m]\ncommand = "touch"\nargs = ["{made}"]\n'
     )
+    for folder in (".agents", ".codex"):
+        skill = desk.work / folder / "skills" / "brought" / "SKILL.md"
+        skill.parent.mkdir(parents=True)
+        skill.write_text(f"---\nname: brought\ndescription: A skill in {folder}.\n---\nDo it.\n")
     server = serve()
     ended = await desk.take(server.url, desk.spec(), trusts_repository=is_trusted)
     assert ended.ending is Ending.OK
     assert made.exists() == is_trusted
+    assert ("A skill in .agents" in json.dumps(server.requests[0].body)) == is_trusted
+    assert ("A skill in .codex" in json.dumps(server.requests[0].body)) == is_trusted
     assert ("Obey me." in json.dumps(server.requests[0].body["input"])) == is_trusted
     assert not (desk.home / ".codex" / "config.toml").exists()
 
@@ -378,14 +389,15 @@ async def test_a_probe_finds_the_program_its_version_and_its_key(desk: Desk) -> 
     info = await driver.probe()
     assert info.program == str(codex_program())
     assert info.version[0].isdigit()
-    assert info.notes == ("uses the key in MODEL_KEY",)
+    assert (info.notes, info.is_ready) == ((), True)
 
 
 @real_codex
 @pytest.mark.usefixtures("desk")
 async def test_a_probe_tells_that_nobody_is_logged_in() -> None:
     driver = CodexDriver(AgentSettings(driver="codex", command=(str(codex_program()),)))
-    assert (await driver.probe()).notes == ("Not logged in: run `codex login`, or set `key`",)
+    info = await driver.probe()
+    assert (info.notes, info.is_ready) == (("no key and no login: set `key`, or run `codex login`",), False)
 
 
 @real_codex
@@ -396,7 +408,7 @@ async def test_the_program_inside_the_distribution_is_found(
     monkeypatch.setattr(sys, "path", [str(INSTALLED), *sys.path])
     info = await CodexDriver(AgentSettings(driver="codex", base_url="http://127.0.0.1:9/v1")).probe()
     assert info.program == str(codex_program())
-    assert info.notes == ("uses no key at http://127.0.0.1:9/v1",)
+    assert (info.notes, info.is_ready) == ((), True)
     assert "codex_cli_bin" not in sys.modules
 
 
@@ -431,7 +443,7 @@ async def test_a_program_that_is_not_codex_is_a_message(desk: Desk) -> None:
         await CodexDriver(AgentSettings(driver="codex", command=(str(fake),))).probe()
 
 
-async def test_a_login_is_told_as_codex_tells_it(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_login_is_nothing_to_tell(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     executable(
         desk.home / "codex", "#!/bin/sh\necho a warning\necho codex-cli 9.9.9\necho Logged in using ChatGPT\n"
     )
@@ -439,7 +451,14 @@ async def test_a_login_is_told_as_codex_tells_it(desk: Desk, monkeypatch: pytest
     info = await CodexDriver(AgentSettings(driver="codex")).probe()
     assert info.program == str(desk.home / "codex")
     assert info.version == "9.9.9"
-    assert info.notes == ("Logged in using ChatGPT",)
+    assert (info.notes, info.is_ready) == ((), True)
+
+
+async def test_a_number_of_turns_that_codex_cannot_bound_is_a_message(desk: Desk) -> None:
+    driver = CodexDriver(AgentSettings(driver="codex", command=("sh",), max_turns=7))
+    for attempt in (driver.probe(), driver.start(desk.spec())):
+        with pytest.raises(ConfigError, match="driver codex: max_turns = 7"):
+            await attempt
 
 
 async def test_a_key_that_is_not_set_is_a_message(desk: Desk) -> None:

@@ -4,25 +4,28 @@
 - A role that may not write has no tool that can; a developer's edits are accepted, its commands allowed.
 - Without trust in the repository, its settings, hooks, servers, skills and memory files are not read.
 - Claude's own retries are few: limits and outages are waited out by Amelia, without a slot.
+- Claude is given its key by a pipe, not by a variable that the commands it runs would see too. A bearer token
+  and the keys of a cloud it takes by variables only; a probe says so. Our process above it still has the key
+  in its environment, where a command that searches `/proc` finds it.
+- At an address that the settings name, no login of the person is used.
 """
 
-import importlib.util
 import json
 import os
-import shutil
-import tempfile
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from pathlib import Path
 
 from amelia.drive.claude_lines import ClaudeLines
+from amelia.drive.programs import ask_program, find_program, keys_for, passed_variables
 from amelia.drive.turn import Program, ProgramTurn, agent_environment
 from amelia.model.agents import AgentSettings, DriverInfo, SessionId, TurnSpec
 from amelia.model.errors import ConfigError
-from amelia.system.process import clean_environment, run_supervised
+from amelia.system.process import looks_secret
 
-PROBE_TIME = timedelta(seconds=30)
+BUNDLED = "claude_agent_sdk/_bundled/claude"
+INSTALL = "install Claude Code, or `pip install claude-agent-sdk`, which brings it along"
 LEAST_BUDGET = 0.000_001
 """Claude takes no budget of zero."""
 
@@ -34,7 +37,20 @@ _WRITER = (
     "--permission-mode=acceptEdits",
     "--allowedTools=Bash",
 )
-_LOGINS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN")
+API_KEY, TOKEN, OAUTH = "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"
+_LOGINS = (TOKEN, API_KEY, OAUTH)  # the first that is set counts, for Claude too
+_BY_PIPE = {
+    API_KEY: "CLAUDE_CODE_API_KEY_FILE_DESCRIPTOR",
+    OAUTH: "CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR",
+}
+_HANDED_OVER = "AMELIA_AGENT_KEY"
+_HAND_OVER = f"""exec 3<<KEY
+${_HANDED_OVER}
+KEY
+unset {_HANDED_OVER}
+exec "$0" "$@"
+"""
+_NOBODY = "none"  # a token that is no key, so that Claude does not use a login of the person
 _PLACES = (
     "ANTHROPIC_BASE_URL",
     "ANTHROPIC_DEFAULT_HAIKU_MODEL",
@@ -59,6 +75,7 @@ _CLOUDS = {
         CLAUDE_CODE_SKIP_FOUNDRY_AUTH
     """.split(),
 }
+_PRICED = frozenset({"", "default", "best", "haiku", "opus", "opusplan", "sonnet"})
 _NO_LOGIN = "no key and no login is visible: set ANTHROPIC_API_KEY, or run `claude` once and log in"
 _MANNERS = {
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
@@ -86,37 +103,33 @@ class ClaudeDriver:
 
     async def probe(self) -> DriverInfo:
         """Asks the program for its version; no model is asked."""
-        command = self._command()
-        variables = self._variables()
-        with tempfile.TemporaryDirectory() as folder:
-            output = Path(folder, "output")
-            finished = await run_supervised(
-                [*command, "--version"],
-                cwd=Path(folder),
-                env=clean_environment(variables),
-                timeout=PROBE_TIME,
-                output=output,
-            )
-            said = _read(output)
-        if finished.exit_code != 0 or not said[:1].isdigit():
+        command, login, variables = self._command(), self._login(), self._variables()
+        answer = await ask_program([*command, "--version"], variables)
+        said = answer.text
+        if answer.exit_code != 0 or not said[:1].isdigit():
             raise ConfigError(
                 f"driver claude: {command[0]} --version says no version: {said[-200:] or 'nothing'}",
                 hint="install Claude Code anew, or give its path in `command`",
             )
-        return DriverInfo(command[0], said.split()[0], () if _has_login(variables) else (_NO_LOGIN,))
+        is_ready = bool(login) or _has_login(variables)
+        notes = (*(() if is_ready else (_NO_LOGIN,)), *_exposed({**variables, **login}, self.settings))
+        return DriverInfo(command[0], said.split()[0], notes, is_ready)
 
     async def start(self, spec: TurnSpec) -> ProgramTurn:
         """Prepares one turn."""
         spec = replace(spec, session=spec.session or SessionId(str(uuid.uuid4())))
-        argv = [*self._command(), *self._options(spec)]
-        environment = agent_environment(spec, self._variables())
-        return ProgramTurn(spec, Program(argv, environment, ClaudeLines(spec.before)))
+        login, variables = self._login(), self._variables()
+        environment = agent_environment(spec, {**variables, **_given(login)})
+        way = ("/bin/sh", "-c", _HAND_OVER) if _HANDED_OVER in environment else ()
+        argv = [*way, *self._command(), *self._options(spec)]
+        secrets = (*login.values(), *passed_variables(self.settings).values())
+        return ProgramTurn(spec, Program(argv, environment, ClaudeLines(spec.before), secrets=secrets))
 
     def _options(self, spec: TurnSpec) -> list[str]:
         settings, may_write = self.settings, spec.may_write and not spec.is_repair
         may_use_servers = settings.trusts_repository and may_write
         sources = "user,project,local" if settings.trusts_repository else "user"
-        budget = spec.allowance.cost
+        budget = spec.allowance.cost if self._has_price(spec) else None
         return [
             "--print",
             "--output-format=stream-json",
@@ -132,55 +145,61 @@ class ClaudeDriver:
             *((f"--max-budget-usd={max(budget, LEAST_BUDGET):.6f}",) if budget is not None else ()),
         ]
 
+    def _has_price(self, spec: TurnSpec) -> bool:
+        """Tells whether Claude knows what its model costs; by the price it guesses nobody is stopped."""
+        names = self._variables()
+        model = self.settings.model or names.get("ANTHROPIC_MODEL", "")
+        model = names.get(f"ANTHROPIC_DEFAULT_{model.upper()}_MODEL", model)
+        is_known = spec.before is None or spec.before.cost is not None
+        return is_known and (model in _PRICED or "claude-" in model)
+
     def _command(self) -> list[str]:
         """Returns the program by its full path, with the arguments of the profile."""
-        name, *arguments = self.settings.command or ("claude",)
-        found = shutil.which(name) or (None if self.settings.command else _bundled())
-        if found is None:
-            raise ConfigError(
-                f"driver claude: there is no program {name}",
-                hint="install Claude Code, or `pip install claude-agent-sdk`, which brings it along, "
-                "or give its path in `command`",
-            )
-        return [str(Path(found).absolute()), *arguments]
+        command = self.settings.command
+        bundled = None if command else BUNDLED
+        return find_program(command or ("claude",), driver=self.name, install=INSTALL, bundled=bundled)
+
+    def _login(self) -> dict[str, str]:
+        """Returns what Claude is known by, under a name that it knows; nothing if that is its own login."""
+        keys = keys_for(self.name, self.settings, _LOGINS)
+        if not keys:
+            return {TOKEN: _NOBODY} if self.settings.base_url else {}
+        name, value = next(iter(keys.items()))
+        return {name if name in _LOGINS else API_KEY: value}
 
     def _variables(self) -> dict[str, str]:
         """Returns what Claude sees of Amelia's own environment, and how it is to behave."""
-        settings = self.settings
-        clouds = [name for switch in _CLOUDS if switch in os.environ for name in (switch, *_CLOUDS[switch])]
-        names = (*_PLACES, *clouds, *(() if settings.key else _LOGINS), *settings.passes)
-        variables = {**_MANNERS, **{name: os.environ[name] for name in names if name in os.environ}}
-        if settings.base_url:
-            variables["ANTHROPIC_BASE_URL"] = settings.base_url
-        if settings.key:
-            variables[settings.key if settings.key in _LOGINS else _LOGINS[0]] = _key(settings.key)
-        return variables
+        url = self.settings.base_url
+        clouds = [] if url else [name for cloud in _CLOUDS if cloud in os.environ for name in _cloud(cloud)]
+        found = {name: os.environ[name] for name in (*_PLACES, *clouds) if name in os.environ}
+        place = {"ANTHROPIC_BASE_URL": url} if url else {}
+        return {**_MANNERS, **found, **passed_variables(self.settings), **place}
 
 
-def _read(output: Path) -> str:
-    return output.read_text(encoding="utf-8", errors="replace").strip()
+def _cloud(switch: str) -> tuple[str, ...]:
+    return switch, *_CLOUDS[switch]
 
 
-def _key(name: str) -> str:
-    value = os.environ.get(name)
-    if not value:
-        raise ConfigError(
-            f"driver claude: the environment variable {name} is not set",
-            hint=f"set {name} to the provider's key, or name another variable in `key`",
-        )
-    return value
+def _given(login: Mapping[str, str]) -> dict[str, str]:
+    """Returns the variables by which a key gets to Claude: those of the pipe, if it is one that can."""
+    for name in login.keys() & _BY_PIPE:
+        return {_HANDED_OVER: login[name], _BY_PIPE[name]: "3"}
+    return dict(login)
 
 
-def _bundled() -> str | None:
-    """Returns the program inside an installed `claude-agent-sdk`, without importing that."""
-    spec = importlib.util.find_spec("claude_agent_sdk")
-    folders = spec.submodule_search_locations if spec else None
-    return next(
-        (found for folder in folders or () if (found := shutil.which(f"{folder}/_bundled/claude"))), None
-    )
+def _exposed(variables: Mapping[str, str], settings: AgentSettings) -> tuple[str, ...]:
+    """Says which keys every command sees that a developer runs; those that are passed on are meant to be."""
+    kept = (*_BY_PIPE, *settings.passes)
+    seen = [name for name, value in variables.items() if looks_secret(name) and value != _NOBODY]
+    names = ", ".join(name for name in seen if name not in kept)
+    return (f"the commands that it runs see {names}",) if names else ()
 
 
-def _has_login(variables: dict[str, str]) -> bool:
-    """Tells whether a key, a cloud or the file of a login is there; a keychain is nothing we could see."""
-    folder = Path(variables.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude")
-    return any(name in variables for name in (*_LOGINS, *_CLOUDS)) or (folder / ".credentials.json").exists()
+def _has_login(variables: Mapping[str, str]) -> bool:
+    """Tells whether a cloud, the file of a login, or the account of one in a keychain is there."""
+    own = variables.get("CLAUDE_CONFIG_DIR")
+    folder, accounts = (Path(own), Path(own)) if own else (Path.home() / ".claude", Path.home())
+    if any(name in variables for name in _CLOUDS) or (folder / ".credentials.json").exists():
+        return True
+    account = accounts / ".claude.json"
+    return account.is_file() and b'"oauthAccount"' in account.read_bytes()

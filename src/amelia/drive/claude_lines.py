@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import cast
 
+from amelia.drive.status import ending_of_status
 from amelia.drive.stream import (
     DETAIL_LIMIT,
     NUMBER_LIMIT,
@@ -38,11 +39,8 @@ from amelia.model.agents import (
 
 _TOOLS_KEPT = 1_000
 _LATEST = 10**11  # seconds; no limit is reset after the year 5138
-_DIGITS = 9  # of an amount of money, so that a difference of two is not full of noise
 _TELLING = ("command", "file_path", "pattern")
 _LOST = "No conversation found"
-_IMPATIENT = frozenset({408, 429})
-_REFUSED = frozenset({401, 403})
 _REFUSALS = frozenset(
     """
     account_on_hold authentication_failed billing_error cloud_credential_error oauth_org_not_allowed
@@ -56,7 +54,7 @@ class ClaudeLines:
     """Understands the lines of one turn; `before` is what its session had used until then."""
 
     def __init__(self, before: Usage | None = None) -> None:
-        self._counted = before or Usage(0, 0, 0.0)
+        self._counted = before
         self._is_started = False
         self._has_denied = False
         self._tools: dict[str, str] = {}
@@ -136,7 +134,7 @@ class ClaudeLines:
             for denied in _objects(message.get("permission_denials")):
                 yield PermissionDenied(text_of(denied.get("tool_name"), DETAIL_LIMIT))
         if (now := _count(message)) is not None:
-            yield Used(_since(self._counted, now))
+            yield Used(now.since(self._counted))
             self._counted = now
         yield self._end(message)
 
@@ -173,10 +171,11 @@ class ClaudeLines:
 
     def _fault(self, status: int) -> Ending:
         """Returns how a turn ended whose request the provider did not answer; the status is 0 without one."""
-        if status in _REFUSED or self._error in _REFUSALS:
+        if self._error in _REFUSALS:
             return Ending.AUTH
-        is_outage = self._error in _OUTAGES if not status else status in _IMPATIENT or status >= 500  # noqa: PLR2004 - HTTP
-        return Ending.LIMITED if is_outage else Ending.FAILED
+        if status:
+            return ending_of_status(status)
+        return Ending.LIMITED if self._error in _OUTAGES else Ending.FAILED
 
 
 def _object(value: object) -> Mapping[str, object]:
@@ -220,13 +219,3 @@ def _count(message: Mapping[str, object]) -> Usage | None:
 
 def _sum(models: Sequence[Mapping[str, object]], *keys: str) -> int:
     return min(NUMBER_LIMIT, sum(count_of(model.get(key)) for model in models for key in keys))
-
-
-def _since(before: Usage, now: Usage) -> Usage:
-    """Returns what was used between two counts; a smaller second one began anew."""
-    tokens_in, tokens_out = now.input_tokens - before.input_tokens, now.output_tokens - before.output_tokens
-    if tokens_in < 0 or tokens_out < 0:
-        return now
-    if now.cost is None or before.cost is None:
-        return Usage(tokens_in, tokens_out)
-    return Usage(tokens_in, tokens_out, round(max(0.0, now.cost - before.cost), _DIGITS))

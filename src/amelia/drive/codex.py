@@ -4,16 +4,15 @@
 - It forgets model, sandbox, schema and settings from turn to turn, so each turn is given all of them.
 - Whether it trusts the repository is always said: left alone, it would trust whatever it may write to, run
   the servers that a repository configures, and note that trust in the settings of the person.
-- Its sandbox keeps a developer in the worktree, the `.git` of which it can read but not change; everybody
-  else can change nothing at all. Commands that it runs do not see the key.
+- Its sandbox keeps a developer in the worktree, the `.git` of which it can read but not change, and in a
+  folder of the run for what is temporary; everybody else can change nothing at all. Commands that it runs do
+  not see the key.
 """
 
 import hashlib
-import importlib.util
 import json
 import os
 import re
-import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,13 +23,21 @@ from anyio import to_thread
 
 from amelia.drive.codex_lines import CodexLines
 from amelia.drive.prices import price_of
+from amelia.drive.programs import (
+    Answer,
+    ask_program,
+    find_program,
+    keys_for,
+    passed_variables,
+    reject_max_turns,
+)
 from amelia.drive.stream import DETAIL_LIMIT
 from amelia.drive.turn import Program, ProgramTurn, agent_environment
 from amelia.model.agents import AgentSettings, DriverInfo, TurnSpec
 from amelia.model.errors import ConfigError
-from amelia.system.process import clean_environment, run_supervised
 
-PROBE_TIME = timedelta(seconds=30)
+BUNDLED = "codex_cli_bin/bin/codex"
+INSTALL = "install it with `pip install openai-codex`"
 HOME = "CODEX_HOME"
 KEY = "CODEX_API_KEY"
 """Where Codex looks for a key to its own provider."""
@@ -48,6 +55,9 @@ SETTINGS = (
     "features.plugins=false",
     "features.unbounded_connection_retries=false",
 )
+# A repository's skills would be told to the model even where nothing else of it is trusted.
+UNTRUSTED = ("skills.include_instructions=false",)
+_NO_LOGIN = "no key and no login: set `key`, or run `codex login`"
 _VERSION = re.compile(r"\bcodex-cli (\S{1,40})")
 
 
@@ -64,36 +74,47 @@ class CodexDriver:
 
     async def probe(self) -> DriverInfo:
         """Finds Codex, asks for its version, and looks whether it is logged in."""
+        reject_max_turns(self.name, self.settings)
         command = self._command()
-        said = await self._ask("--version")
+        said = (await self._ask("--version")).text[-DETAIL_LIMIT:]
         version = _VERSION.search(said)
         if version is None:
             raise ConfigError(
-                f"{command[0]}: this does not answer as Codex does: {said or 'it says nothing'}",
-                hint="install it anew with `pip install openai-codex`, or give its path as `command`",
+                f"driver codex: {command[0]} does not answer as Codex does: {said or 'it says nothing'}",
+                hint="install it anew with `pip install openai-codex`, or give its path in `command`",
             )
-        return DriverInfo(command[0], version[1], (await self._login(),))
+        is_ready = await self._is_ready()
+        return DriverInfo(command[0], version[1], () if is_ready else (_NO_LOGIN,), is_ready)
 
     async def start(self, spec: TurnSpec) -> ProgramTurn:
         """Prepares one turn."""
+        reject_max_turns(self.name, self.settings)
         lines = CodexLines(
             model=self.settings.model or "",
             before=spec.before if spec.resume else None,
             now=datetime.now().astimezone(),
             price=await to_thread.run_sync(price_of, self.name, self.settings),
         )
-        environment = agent_environment(spec, self._variables())
-        return ProgramTurn(spec, Program(self._arguments(spec), environment, lines, lines.explain))
+        variables = {**self._variables(), "TMPDIR": str(_temporary_folder(spec))}
+        program = Program(
+            self._arguments(spec),
+            agent_environment(spec, variables),
+            lines,
+            lines.explain,
+            secrets=(*self._key().values(), *passed_variables(self.settings).values()),
+        )
+        return ProgramTurn(spec, program)
 
     def _arguments(self, spec: TurnSpec) -> list[str]:
         may_write = spec.may_write and not spec.is_repair
+        settings = (*SETTINGS, *self._provider(), *self._trust(spec.cwd), *_sandbox(spec))
         return [
             *self._command(),
             "exec",
             "--json",
             "--skip-git-repo-check",  # whatever an agent has done to `.git` in an earlier turn
             f"--sandbox={'workspace-write' if may_write else 'read-only'}",
-            *[f"--config={setting}" for setting in (*SETTINGS, *self._provider(), self._trust(spec.cwd))],
+            *[f"--config={setting}" for setting in settings],
             *([f"--model={self.settings.model}"] if self.settings.model else []),
             *([f"--output-schema={_schema_file(spec.schema, Path(spec.state))}"] if spec.schema else []),
             *(["resume", spec.session] if spec.resume and spec.session else []),
@@ -102,14 +123,9 @@ class CodexDriver:
 
     def _command(self) -> list[str]:
         """Returns the program and the arguments that always come first."""
-        program, *arguments = self.settings.command or ("codex",)
-        found = shutil.which(program) or (None if self.settings.command else _bundled())
-        if found is None:
-            raise ConfigError(
-                f"{program}: this program is not installed",
-                hint="install it with `pip install openai-codex`, or give its path as `command`",
-            )
-        return [str(Path(found).absolute()), *arguments]
+        command = self.settings.command
+        bundled = None if command else BUNDLED
+        return find_program(command or ("codex",), driver=self.name, install=INSTALL, bundled=bundled)
 
     def _provider(self) -> Sequence[str]:
         """Returns the settings of the provider that the profile names, and who may not see its key."""
@@ -128,9 +144,11 @@ class CodexDriver:
         table = ", ".join(f"{name}={_toml(value)}" for name, value in facts.items())
         return [*hidden, f"model_provider={_toml(PROVIDER)}", f"model_providers.{PROVIDER}={{{table}}}"]
 
-    def _trust(self, cwd: str) -> str:
-        level = "trusted" if self.settings.trusts_repository else "untrusted"
-        return f"projects={{{_toml(os.path.realpath(cwd))}={{trust_level={_toml(level)}}}}}"
+    def _trust(self, cwd: str) -> Sequence[str]:
+        is_trusted = self.settings.trusts_repository
+        level = _toml("trusted" if is_trusted else "untrusted")
+        project = f"projects={{{_toml(os.path.realpath(cwd))}={{trust_level={level}}}}}"
+        return (project, *(() if is_trusted else UNTRUSTED))
 
     def _variables(self) -> dict[str, str]:
         """Returns what Codex sees of the caller's environment beyond the usual."""
@@ -139,57 +157,40 @@ class CodexDriver:
             raise ConfigError(
                 f"{HOME}: there is no directory {home}", hint=f"make it, or do not set {HOME}: Codex insists"
             )
-        named = (HOME, *self.settings.passes)
-        return {name: os.environ[name] for name in named if os.environ.get(name)} | self._key()
+        place = {HOME: home} if home else {}
+        return {**place, **passed_variables(self.settings), **self._key()}
 
     def _key(self) -> dict[str, str]:
         """Returns the variable in which Codex finds its key; none if it uses a login, or needs nothing."""
-        key = self.settings.key
-        value = os.environ.get(key or KEY)
-        if key and not value:
-            raise ConfigError(
-                f"{key}: this variable is to hold the key for Codex, and is not set",
-                hint=f"export {key}, or take `key` out of the settings to use the login of Codex",
-            )
-        if not value or (self.settings.base_url and not key):
-            return {}
-        return {key if key and self.settings.base_url else KEY: value}
+        keys = keys_for(self.name, self.settings, (KEY,))
+        if self.settings.base_url or not keys:
+            return keys
+        return {KEY: next(iter(keys.values()))}
 
-    async def _login(self) -> str:
-        """Says by what Codex will be known to its provider."""
-        if self._key():
-            return f"uses the key in {self.settings.key or KEY}"
-        if self.settings.base_url:
-            return f"uses no key at {self.settings.base_url}"
-        said = await self._ask("login", "status")
-        state = said.splitlines()[-1] if said else "login unknown"
-        return f"{state}: run `codex login`, or set `key`" if state.startswith("Not") else state
+    async def _is_ready(self) -> bool:
+        """Tells whether Codex has a key, needs none, or is logged in."""
+        if self._key() or self.settings.base_url:
+            return True
+        return (await self._ask("login", "status")).exit_code == 0
 
-    async def _ask(self, *arguments: str) -> str:
-        """Returns what Codex says to a question that it answers by itself."""
-        with tempfile.TemporaryDirectory(prefix="amelia-probe-") as folder:
-            output = Path(folder, "output")
-            await run_supervised(
-                [*self._command(), *arguments],
-                cwd=Path(folder),
-                env=clean_environment(self._variables()),
-                timeout=PROBE_TIME,
-                output=output,
-            )
-            return _read(output)
+    async def _ask(self, *arguments: str) -> Answer:
+        return await ask_program([*self._command(), *arguments], self._variables())
 
 
-def _read(output: Path) -> str:
-    return output.read_text(encoding="utf-8", errors="replace").strip()[-DETAIL_LIMIT:]
+def _temporary_folder(spec: TurnSpec) -> Path:
+    """Returns where what is temporary goes, and makes it: the one of the machine is for everybody."""
+    folder = Path(os.path.realpath(spec.state), "tmp")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
-def _bundled() -> str | None:
-    """Returns the program inside the installed distribution, which is found without being imported."""
-    package = importlib.util.find_spec("codex_cli_bin")
-    if package is None or package.origin is None:
-        return None
-    program = Path(package.origin).parent / "bin" / "codex"
-    return str(program) if program.is_file() else None
+def _sandbox(spec: TurnSpec) -> Sequence[str]:
+    """Returns where a developer may write besides the worktree."""
+    return (
+        "sandbox_workspace_write.exclude_slash_tmp=true",
+        "sandbox_workspace_write.exclude_tmpdir_env_var=true",
+        f"sandbox_workspace_write.writable_roots={_toml([str(_temporary_folder(spec))])}",
+    )
 
 
 def _schema_file(schema: Mapping[str, object], folder: Path) -> Path:

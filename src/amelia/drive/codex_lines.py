@@ -16,6 +16,7 @@ from datetime import datetime, timedelta
 from typing import cast
 from uuid import UUID
 
+from amelia.drive.status import ending_of_status
 from amelia.drive.stream import (
     DETAIL_LIMIT,
     Heard,
@@ -48,12 +49,8 @@ _UNTIL = re.compile(
     r"\btry again at (?:([A-Z][a-z]{2}) (\d{1,2})[a-z]{2}, (\d{4}) )?(\d{1,2}):(\d{2}) ([AP]M)", re.IGNORECASE
 )
 _MOST_CHANGES = 100
-_DIGITS = 9  # of an amount of money, so that a difference of two is not full of noise
 _MONTHS: Sequence[str] = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 
-_REFUSED = frozenset({401, 403})
-_NOT_NOW = frozenset({408, 429})
-_SERVER_ERROR = 500
 _ENDINGS = (
     ("Missing environment variable", Ending.AUTH),
     ("Your access token could not be refreshed", Ending.AUTH),
@@ -147,7 +144,7 @@ class CodexLines:
         if not isinstance(usage, dict):
             return ()
         total = self._priced(cast("Mapping[str, object]", usage))
-        used = _difference(total, self._counted)
+        used = total.since(self._counted)
         self._counted = total
         return (Used(used),) if used.tokens else ()
 
@@ -189,17 +186,6 @@ def _path(change: object) -> str:
     return text_of(cast("Mapping[str, object]", change).get("path"), DETAIL_LIMIT) if is_change else ""
 
 
-def _difference(total: Usage, counted: Usage | None) -> Usage:
-    if counted is None:
-        return total
-    tokens = (total.input_tokens - counted.input_tokens, total.output_tokens - counted.output_tokens)
-    if min(tokens) < 0:
-        return total
-    if total.cost is None or counted.cost is None:
-        return Usage(*tokens)
-    return Usage(*tokens, round(max(0.0, total.cost - counted.cost), _DIGITS))
-
-
 def _read_retry(text: str) -> Retrying | None:
     retry = _RETRY.fullmatch(text)
     return Retrying(int(retry[1] or 1), 0.0, _status_of(retry[2] or "")) if retry else None
@@ -212,10 +198,8 @@ def _status_of(text: str) -> int | None:
 
 def _ending_of(text: str) -> Ending:
     status = _status_of(text)
-    if status in _REFUSED:
-        return Ending.AUTH
     if status is not None:
-        return Ending.LIMITED if status in _NOT_NOW or status >= _SERVER_ERROR else Ending.FAILED
+        return ending_of_status(status)
     plain = text.replace("’", "'")
     return next((ending for start, ending in _ENDINGS if plain.startswith(start)), Ending.FAILED)
 
