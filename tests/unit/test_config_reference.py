@@ -128,7 +128,7 @@ def test_agents_can_be_set_as_the_page_shows(tmp_path: Path, own: Path) -> None:
     agents = load_settings(tmp_path).run.agents
     assert agents[Role.DEVELOPER] == agents[Role.EVALUATOR]
     assert agents[Role.DEVELOPER].key == "TEAM_API_KEY"
-    assert agents[Role.REVIEWER] == AgentSettings(driver="codex", model="gpt-5.5", max_turns=100)
+    assert agents[Role.REVIEWER] == AgentSettings(driver="codex", model="gpt-5.5")
     assert agents[Role.ARCHITECT].script == str(tmp_path / "architect.toml")
 
 

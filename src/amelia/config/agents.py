@@ -1,7 +1,7 @@
 """The settings of agents and of what they may use: for everybody, and for single roles over that.
 
-- A model, a program, an address, a key and a script belong to the driver they are written for: a role that
-  takes another driver starts without them.
+- A model, a program, an address, a key, a script and a bound of steps belong to the driver they are written
+  for: a role that takes another driver starts without them.
 - No key is ever a value of a setting.
 - Which program is started, where it connects to, and which keys and variables it sees is the user's to say: a
   repository may choose between agents, and nothing more.
@@ -72,9 +72,7 @@ def agent_over(agent: AgentSettings, changes: Mapping[str, Any]) -> AgentSetting
     """Returns an agent's settings with others over them; a script without a driver is played."""
     driver = changes.get("driver", "script" if "script" in changes else agent.driver)
     if driver != agent.driver:
-        agent = AgentSettings(
-            passes=agent.passes, trusts_repository=agent.trusts_repository, max_turns=agent.max_turns
-        )
+        agent = AgentSettings(passes=agent.passes, trusts_repository=agent.trusts_repository)
     return replace(agent, **{**changes, "driver": driver})
 
 

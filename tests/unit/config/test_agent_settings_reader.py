@@ -90,9 +90,7 @@ def test_a_role_with_another_driver_does_not_get_what_was_meant_for_the_first(tm
         driver = "codex"
         """,
     ).agents
-    assert agents[Role.REVIEWER] == AgentSettings(
-        driver="codex", passes=("GOPATH",), trusts_repository=True, max_turns=9
-    )
+    assert agents[Role.REVIEWER] == AgentSettings(driver="codex", passes=("GOPATH",), trusts_repository=True)
 
 
 def test_a_role_that_repeats_the_driver_keeps_what_was_meant_for_it(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def test_a_repository_may_choose_drivers_and_models_of_roles(project: Path, own:
     assert run.agents[Role.DEVELOPER] == AgentSettings(
         driver="claude", model="opus", max_turns=9, command=("/opt/claude",), key="TEAM_KEY", passes=passes
     )
-    assert run.agents[Role.REVIEWER] == AgentSettings(driver="codex", max_turns=9, passes=passes)
+    assert run.agents[Role.REVIEWER] == AgentSettings(driver="codex", passes=passes)
 
 
 @pytest.mark.parametrize(
