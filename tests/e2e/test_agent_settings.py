@@ -100,6 +100,15 @@ def test_the_agent_that_was_chosen_is_named_and_stays(stage: Stage) -> None:
 
 
 @pytest.mark.slow
+def test_an_agent_that_was_chosen_although_nobody_is_logged_in_says_so(stage: Stage) -> None:
+    stage.put(ONE)
+    path = {"PATH": with_claude(stage.room / "few")["PATH"]}
+    done = stage.amelia("run", stage.room / "plan.md", "--json", env=path)
+    assert "claude does the work, though it is not ready: no key and no login" in done.err
+    assert {agent.driver for agent in facts(stage).agents.values()} == {"claude"}
+
+
+@pytest.mark.slow
 def test_without_an_agent_no_run_begins(stage: Stage) -> None:
     stage.put(ONE)
     done = stage.amelia("run", stage.room / "plan.md", env=few_programs(stage.room / "few", "git"))

@@ -1,5 +1,6 @@
 """Which agent takes a role, with real programs on a PATH of our own."""
 
+import os
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -16,6 +17,8 @@ from repositories import executable
 pytestmark = pytest.mark.anyio
 
 AUTO = AgentSettings()
+CLAUDE = "echo '2.1.119 (Claude Code)'"
+CODEX = "echo codex-cli 0.166.0"
 
 
 @pytest.fixture
@@ -30,6 +33,8 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     home = tmp_path / "home"
     home.mkdir()
+    for name in [name for name in os.environ if name.startswith(("ANTHROPIC_", "CLAUDE_", "CODEX_"))]:
+        monkeypatch.delenv(name)
     monkeypatch.setenv("PATH", str(folder))
     monkeypatch.setenv("HOME", str(home))
     return folder
@@ -81,15 +86,27 @@ async def test_an_agent_that_is_named_and_missing_is_an_error() -> None:
 
 
 async def test_the_choice_falls_on_the_first_agent_that_answers(
-    programs: Path, script: AgentSettings
+    programs: Path, script: AgentSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    executable(programs / "codex", "echo codex-cli 0.166.0")
-    wanted = {**dict.fromkeys(Role, replace(AUTO, model="m", max_turns=3)), Role.REVIEWER: script}
+    executable(programs / "codex", CODEX)
+    wanted = {**dict.fromkeys(Role, replace(AUTO, model="m", passes=("GOPATH",))), Role.REVIEWER: script}
     chosen = await choose_agents(replace(RunSettings(), agents=wanted))
-    assert chosen[Role.DEVELOPER] == AgentSettings(driver="codex", model="m", max_turns=3)
+    assert chosen[Role.DEVELOPER] == AgentSettings(driver="codex", model="m", passes=("GOPATH",))
     assert chosen[Role.REVIEWER] == script
-    executable(programs / "claude", "echo '2.1.119 (Claude Code)'")
+    executable(programs / "claude", CLAUDE)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "made-up")
     assert (await choose_agents(everybody(AUTO)))[Role.DEVELOPER].driver == "claude"
+
+
+async def test_an_agent_that_nobody_is_logged_in_to_is_the_second_choice(programs: Path) -> None:
+    executable(programs / "claude", CLAUDE)
+    executable(programs / "codex", CODEX)
+    assert (await choose_agents(everybody(AUTO)))[Role.DEVELOPER].driver == "codex"
+    executable(programs / "codex", f'[ "$1" != login ] || exit 1; {CODEX}')
+    (chosen,) = set((await choose_agents(everybody(AUTO))).values())
+    assert chosen.driver == "claude"
+    (said,) = await missing_of(chosen)
+    assert "log in" in said
 
 
 def test_the_best_is_the_first_that_is_ready_else_the_first_that_is_there() -> None:
@@ -115,7 +132,7 @@ async def test_an_agent_that_is_ready_lacks_nothing_and_one_that_is_gone_says_so
 
 async def test_an_agent_that_fails_its_handshake_is_passed_over(programs: Path) -> None:
     executable(programs / "claude", "exit 7")
-    executable(programs / "codex", "echo codex-cli 0.166.0")
+    executable(programs / "codex", CODEX)
     assert (await choose_agents(everybody(AUTO)))[Role.DEVELOPER].driver == "codex"
 
 
