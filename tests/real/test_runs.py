@@ -257,7 +257,7 @@ def test_a_run_that_is_killed_leaves_no_agent_and_completes_when_it_is_resumed(
     waits = ToolCall(tool, {argument: f"setsid {SLEEPS} & echo > ready; {SLEEPS}"})
     desk.provider.steps = [written, Answer(tools=[waits])]
     started = desk.stage.start(*desk.plan("Greet"), env=desk.environment)
-    started.until(lambda: list(desk.stage.home.glob("**/ready")), "the agent is at work")
+    started.until(lambda: list(desk.stage.home.glob("runs/*/lanes/*/work/ready")), "the agent is at work")
     assert len(desk.trace.living()) > 3
     started.send(signal.SIGKILL)
     started.process.wait(60)
