@@ -74,6 +74,12 @@ def test_a_unit_has_a_budget_of_its_own(stage: Stage) -> None:
     assert stage.amelia("resume", stage.name, "--max-unit-cost", "4").code == 0
 
 
+@pytest.mark.parametrize("amount", ["nan", "inf", "0", "-1", "much"])
+def test_only_an_amount_is_a_budget(stage: Stage, amount: str) -> None:
+    stage.run(tasks("Only"))
+    assert stage.amelia("resume", stage.name, "--max-cost", amount).code == 2
+
+
 def test_a_login_that_is_refused_parks_the_unit_at_once_and_costs_no_attempt(stage: Stage) -> None:
     refused = '{"type": "retry", "attempt": 1, "delay": 60, "status": 401}'
     done = stage.run(tasks("Only"), develops("1", {"raw": refused}, {"hang": True}), APPROVED)

@@ -15,7 +15,7 @@ from amelia.judge.verify import Verifier
 from amelia.land.publish import publish_attempts
 from amelia.model.agents import AgentEvent, Role, SessionId, TurnEnded, TurnSpec
 from amelia.model.errors import ConfigError
-from amelia.model.events import RunStarted, SessionOpened
+from amelia.model.events import AttemptVerified, RunStarted, SessionOpened
 from amelia.model.evidence import TestCommand, VerifySettings
 from amelia.model.git import ref_component
 from amelia.model.journal import Recorded
@@ -34,14 +34,16 @@ def open_store(directory: RunDirectory, facts: RunStarted) -> Store:
 
 
 def open_workshop(directory: RunDirectory, facts: RunStarted, past: Iterable[Recorded] = ()) -> Workshop:
-    """Returns everything the steps of a run work with; `past` tells to whom the sessions belong."""
-    opened = (recorded.event for recorded in past if isinstance(recorded.event, SessionOpened))
+    """Returns everything the steps of a run work with; `past` tells whose sessions are, what is proved."""
+    happened = [recorded.event for recorded in past]
+    owners = {event.session: event.role for event in happened if isinstance(event, SessionOpened)}
+    proofs = [event.proof for event in happened if isinstance(event, AttemptVerified) and event.proof]
     return Workshop(
         facts=facts,
         directory=directory,
         store=open_store(directory, facts),
-        agents=_Agents(facts, {event.session: event.role for event in opened}),
-        verifier=make_verifier(directory, facts.test_command, facts.verify),
+        agents=_Agents(facts, owners),
+        verifier=make_verifier(directory, facts.test_command, facts.verify, known=proofs),
         clocks=facts.clocks,
         now=lambda: datetime.now(UTC),
     )
@@ -65,12 +67,19 @@ class _Agents:
         return await self._sessions.take_turn(spec, on_event)
 
 
-def make_verifier(directory: RunDirectory, command: TestCommand | None, settings: VerifySettings) -> Verifier:
-    """Returns what runs the tests of a run."""
+def make_verifier(
+    directory: RunDirectory,
+    command: TestCommand | None,
+    settings: VerifySettings,
+    *,
+    known: Iterable[str] = (),
+) -> Verifier:
+    """Returns what runs the tests of a run; `known` are the receipts of it that can be believed."""
     return Verifier(
         command=command,
         settings=settings,
         home=directory.checks,
+        known=known,
         caller=active_environment(),
         lock_of=directory.lock_beside,
     )

@@ -8,7 +8,6 @@
 import json
 import sys
 import uuid
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,7 +20,6 @@ from amelia.drive.programs import ask_program, keys_for, passed_variables
 from amelia.drive.turn import Program, ProgramTurn, agent_environment
 from amelia.model.agents import AgentSettings, DriverInfo, SessionId, TurnSpec
 from amelia.model.errors import ConfigError
-from amelia.system.process import Supervised, supervised
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +52,14 @@ class ApiDriver:
         argv = self._command(self._assignment_for(spec))
         environment = agent_environment(spec, passed_variables(self.settings))
         key = self._key()
-        if key is None:
-            return ProgramTurn(spec, Program(argv, environment, read_plain_line))
-        return KeyedTurn(spec, Program(argv, environment, read_plain_line, secrets=(key,)), key)
+        program = Program(
+            argv,
+            environment,
+            read_plain_line,
+            secrets=() if key is None else (key,),
+            before_prompt="" if key is None else f"{json.dumps(key)}\n",
+        )
+        return ProgramTurn(spec, program)
 
     def _assignment(self) -> Assignment:
         """Returns what is the same in every turn."""
@@ -95,21 +98,3 @@ class ApiDriver:
         provider = self._model().partition(":")[0].partition("-")[0]
         keys = keys_for(self.name, self.settings, [f"{provider.upper()}_API_KEY"])
         return next(iter(keys.values()), None)
-
-
-class KeyedTurn(ProgramTurn):
-    """A turn whose program reads its key before the prompt; the record holds the prompt alone."""
-
-    def __init__(self, spec: TurnSpec, program: Program, key: str) -> None:
-        super().__init__(spec, program)
-        self._key = key
-
-    def _running(self) -> AbstractAsyncContextManager[Supervised]:
-        return supervised(
-            self._program.argv,
-            cwd=Path(self._spec.cwd),
-            env=self._program.environment,
-            stdin=f"{json.dumps(self._key)}\n{self._spec.prompt}".encode("utf-8", "replace"),
-            stderr=self._errors,
-            lock=Path(self._spec.lock) if self._spec.lock else None,
-        )

@@ -66,7 +66,8 @@ class Sessions:
         except* AmeliaError as group:
             raise group.exceptions[0] from None
         assert ended is not None, f"a turn of {spec.role} in {spec.unit} has no end"
-        self._claim(ended.session, spec.role)
+        if ended.session and self._roles.setdefault(ended.session, spec.role) is not spec.role:
+            return replace(ended, session=None)  # an agent that names all its sessions the same
         return ended
 
     async def _follow(
@@ -87,7 +88,7 @@ class Sessions:
         return ended
 
     def _claim(self, session: SessionId | None, role: Role) -> None:
-        if session is None:
+        if not session:
             return
         owner = self._roles.setdefault(session, role)
         if owner is not role:

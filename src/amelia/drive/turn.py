@@ -11,6 +11,8 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO
 
 import anyio
 
@@ -29,7 +31,8 @@ class Program:
     """How an agent is started; the prompt goes to its standard input.
 
     `explain` understands the end of the standard error of an agent that failed without a line about it;
-    `secrets` are values that nobody is to see, besides those of variables that are called like a secret.
+    `secrets` are values that nobody is to see, besides those of variables that are called like a secret;
+    `before_prompt` is what the program reads first, and the record does not hold.
     """
 
     argv: Sequence[str]
@@ -37,6 +40,7 @@ class Program:
     dialect: Dialect
     explain: Callable[[str], Result | None] = lambda _: None
     secrets: tuple[str, ...] = ()
+    before_prompt: str = ""
 
 
 def agent_environment(spec: TurnSpec, extra: Mapping[str, str]) -> dict[str, str]:
@@ -65,7 +69,6 @@ class ProgramTurn:
         self._ended_by: Ending | None = None
         self._exit_code: int | None = None
         self._last_words = b""
-        self._errors = Path(f"{spec.transcript}.stderr")
 
     async def events(self) -> AsyncGenerator[AgentEvent, None]:
         """Starts the agent and yields what it does; the last event is the only `TurnEnded`."""
@@ -109,9 +112,10 @@ class ProgramTurn:
             return
         lines = Lines()
         async with AsyncExitStack() as stack:
-            stack.callback(self._errors.unlink, missing_ok=True)
+            # Nameless, since it may hold what the record does not: nobody finds it after a crash.
+            errors = stack.enter_context(TemporaryFile())  # noqa: SIM115 - the stack closes it
             try:
-                process = await stack.enter_async_context(self._running())
+                process = await stack.enter_async_context(self._running(errors))
             except (OSError, ValueError) as error:  # no such folder; a NUL in what a plan calls its unit
                 self._last_words = f"cannot be started in {self._spec.cwd}: {error}".encode(errors="replace")
                 return
@@ -125,15 +129,15 @@ class ProgramTurn:
             for line in lines.close():
                 yield line
             self._exit_code = await process.wait()
-            self._last_words = _tail(self._errors)
+            self._last_words = _tail(errors)
 
-    def _running(self) -> AbstractAsyncContextManager[Supervised]:
+    def _running(self, errors: IO[bytes]) -> AbstractAsyncContextManager[Supervised]:
         return supervised(
             self._program.argv,
             cwd=Path(self._spec.cwd),
             env=self._program.environment,
-            stdin=self._spec.prompt.encode("utf-8", "replace"),
-            stderr=self._errors,
+            stdin=f"{self._program.before_prompt}{self._spec.prompt}".encode("utf-8", "replace"),
+            stderr=errors,
             lock=Path(self._spec.lock) if self._spec.lock else None,
         )
 
@@ -143,8 +147,8 @@ def _secrets(program: Program) -> list[str]:
     return [*program.secrets, *called_so]
 
 
-def _tail(path: Path) -> bytes:
+def _tail(file: IO[bytes]) -> bytes:
     """Returns the end of a file."""
-    with path.open("rb") as file:
-        file.seek(max(0, path.stat().st_size - ERRORS_KEPT))
-        return file.read()
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(0, size - ERRORS_KEPT))
+    return file.read()

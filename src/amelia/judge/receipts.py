@@ -1,14 +1,15 @@
 """Receipts, by tree and command.
 
 The same tree is not tested twice with the same command, so that the tree that one unit landed is a baseline
-for the next at no cost. On disk they outlive a restart; while a run goes on, only what was made or found on
-disk before its first step is believed, since agents can write where we can. A receipt is written as a whole
-or not at all; one that cannot be read counts as absent. A run with a fault proves nothing, and is not kept.
+for the next at no cost. On disk they outlive a restart, but agents can write where we can: only what was made
+here, or stands in the journal by its digest, is believed. A receipt is written as a whole or not at all; one
+that cannot be read counts as absent. A run with a fault proves nothing, and is not kept.
 """
 
 import hashlib
 import os
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -17,15 +18,20 @@ from amelia.model.evidence import Receipt, TestCommand
 
 
 class Receipts:
-    """The receipts of one directory, made with one command after one setup."""
+    """The receipts of one directory, made with one command after one setup; `known` are digests of them."""
 
-    def __init__(self, directory: Path, command: TestCommand, setup: tuple[str, ...] | None = None) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        command: TestCommand,
+        setup: tuple[str, ...] | None = None,
+        *,
+        known: Iterable[str] = (),
+    ) -> None:
         self._directory = directory
         what = repr((command.kind, command.argv, command.junit, setup))
         self._key = hashlib.sha256(what.encode()).hexdigest()[:16]
-        # What we made we know again by its digest; what was there before is believed as it is.
-        self._made: dict[Path, str] = {}
-        self._found = set(directory.glob("*.json"))
+        self._known = set(known)
 
     def load(self, tree: str, *, run: int = 1) -> Receipt | None:
         """Returns the receipt of a tree, of its first or its second run, if there is a good one."""
@@ -35,8 +41,7 @@ class Receipts:
             receipt = msgspec.json.decode(data, type=Receipt)
         except (OSError, msgspec.DecodeError, UnicodeDecodeError):
             return None
-        is_known = path in self._found or self._made.get(path) == _digest(data)
-        return receipt if is_known and receipt.tree == tree else None
+        return receipt if _digest(data) in self._known and receipt.tree == tree else None
 
     def save(self, receipt: Receipt, *, run: int = 1) -> None:
         """Keeps a receipt, unless it proves nothing."""
@@ -51,20 +56,22 @@ class Receipts:
             file.flush()
             os.fsync(handle)
         Path(name).replace(path)
-        self._made[path] = _digest(data)
+        self._known.add(_digest(data))
 
     def forget(self, tree: str) -> None:
         """Removes the receipts of a tree, of both its runs."""
         for run in (1, 2):
-            path = self._path(tree, run)
-            self._made.pop(path, None)
-            self._found.discard(path)
-            path.unlink(missing_ok=True)
+            self._path(tree, run).unlink(missing_ok=True)
 
     def _path(self, tree: str, run: int) -> Path:
         # The tree is hashed too: it becomes a file name, and only git says that it is harmless.
         name = hashlib.sha256(tree.encode()).hexdigest()[:40]
         return self._directory / f"{name}-{self._key}-{run}.json"
+
+
+def digest(receipt: Receipt) -> str:
+    """Returns what a receipt is known by."""
+    return _digest(msgspec.json.encode(receipt))
 
 
 def _digest(data: bytes) -> str:

@@ -6,7 +6,7 @@ both runs count.
 """
 
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import TypeAlias
 
@@ -36,6 +36,7 @@ Checkout: TypeAlias = Callable[[str], Awaitable[Path]]
 class Verifier:
     """Verifies the units of one run. `home` is a directory of its own for receipts and stamps.
 
+    `known` are the digests of the receipts there that can be believed.
     `lock_of` names, for a worktree, the file that tells which processes work there.
     """
 
@@ -45,13 +46,16 @@ class Verifier:
         command: TestCommand | None,
         settings: VerifySettings,
         home: Path,
+        known: Iterable[str] = (),
         caller: Path | None = None,
         lock_of: Callable[[Path], Path | None] = lambda worktree: None,  # noqa: ARG005 - none by default
     ) -> None:
         self._lock_of = lock_of
         self.command = command
         self._settings = settings
-        self._receipts = Receipts(home / "receipts", command, settings.setup) if command else None
+        self._receipts = (
+            Receipts(home / "receipts", command, settings.setup, known=known) if command else None
+        )
         self._environment = Environment(
             setup=settings.setup,
             timeout=settings.timeout,

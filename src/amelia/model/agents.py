@@ -129,6 +129,13 @@ class Allowance:
         is_paid_out = self.cost is not None and (spent.cost or 0.0) >= self.cost
         return is_paid_out or (self.tokens is not None and spent.unpriced >= self.tokens)
 
+    def changed_by(self, said: "Allowance") -> "Allowance":
+        """Returns it with what was said of it."""
+        return Allowance(
+            cost=self.cost if said.cost is None else said.cost,
+            tokens=self.tokens if said.tokens is None else said.tokens,
+        )
+
     def without(self, spent: Spent) -> "Allowance":
         """Returns what is left of it."""
         return Allowance(

@@ -91,7 +91,7 @@ class AbortRequested:
 
 @dataclass(frozen=True, slots=True)
 class BudgetChanged:
-    """A person gave the run another budget."""
+    """A person gave the run another budget; what it does not speak of stays as it was."""
 
     budget: Budget
 
@@ -195,7 +195,7 @@ class AttemptEnded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptVerified:
-    """The checks ran on a clean checkout of the attempt's tree."""
+    """The checks ran on a clean checkout of the attempt's tree; `proof` is the digest of the receipt."""
 
     unit: UnitId
     attempt: int
@@ -206,6 +206,7 @@ class AttemptVerified:
     red: tuple[str, ...] = ()
     results: str = ""
     receipt: str | None = None
+    proof: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from anyio import to_thread
 from amelia.judge.demands import demands_of
 from amelia.judge.feedback import feedback
 from amelia.judge.person import of_a_person
-from amelia.judge.receipts import fingerprint
+from amelia.judge.receipts import digest, fingerprint
 from amelia.judge.recipe import recipe_files
 from amelia.judge.verify import Checkout
 from amelia.judge.weaken import is_test_code
@@ -57,6 +57,7 @@ async def verify_work(shop: Workshop, command: VerifyWork) -> tuple[ev.Event, ..
             red=verdict.red,
             results=checked.results,
             receipt=command.work.tree if checked.receipt is not None else None,
+            proof=digest(checked.receipt) if checked.receipt is not None else None,
         ),
     )
 

@@ -14,6 +14,7 @@ from amelia.model.errors import InternalError
 from amelia.model.findings import Disposition, Finding, Ruling
 from amelia.model.outcome import Outcome
 from amelia.model.plan import UnitId
+from amelia.model.policy import Budget
 from amelia.model.state import (
     Active,
     Branch,
@@ -64,7 +65,10 @@ def evolve(run: RunState, event: ev.Event) -> RunState:  # noqa: C901, PLR0911, 
         case ev.RunResumed():
             return _resumed(run)
         case ev.BudgetChanged(budget):
-            return replace(run, budget=budget, outcome=_final(run))
+            changed = Budget(
+                unit=run.budget.unit.changed_by(budget.unit), run=run.budget.run.changed_by(budget.run)
+            )
+            return replace(run, budget=changed, outcome=_final(run))
         case ev.UsageReported(unit=unit, usage=usage):
             spent = {**run.spent, unit: run.spent.get(unit, Spent()).plus(usage)}
             return replace(_with_unit(run, event), spent=spent, spent_in_all=run.spent_in_all.plus(usage))

@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager, nullcontext, suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -153,7 +153,7 @@ async def supervised(
     cwd: Path,
     env: Mapping[str, str],
     stdin: bytes | None = None,
-    stderr: Path | None = None,
+    stderr: IO[bytes] | None = None,
     lock: Path | None = None,
 ) -> AsyncGenerator[Supervised, None]:
     """Runs a program for the length of a block; its whole tree ends with the block.
@@ -165,13 +165,13 @@ async def supervised(
     process = None
     try:
         # A cancellation between the start and the block would leave a process that nobody owns.
-        with anyio.CancelScope(shield=True), _given(stdin) as given, _errors(stderr) as errors:
+        with anyio.CancelScope(shield=True), _given(stdin) as given:
             process = await anyio.open_process(
                 _supervisor(argv, control=reader, lock=lock),
                 cwd=cwd,
                 env={**env, supervise.MARK: token},
                 stdin=given,
-                stderr=errors,
+                stderr=subprocess.STDOUT if stderr is None else stderr,
                 pass_fds=[reader],
                 start_new_session=True,
             )
@@ -323,10 +323,6 @@ def _given(data: bytes | None) -> IO[bytes]:
     file.write(data)
     file.seek(0)
     return file
-
-
-def _errors(path: Path | None) -> IO[bytes] | nullcontext[int]:
-    return nullcontext(subprocess.STDOUT) if path is None else path.open("wb")
 
 
 class _Sink:

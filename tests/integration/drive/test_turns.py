@@ -317,6 +317,16 @@ async def test_a_session_belongs_to_one_role(desk: Desk) -> None:
     # The id that the agent gave itself belongs to its role as well.
     with pytest.raises(SessionError):
         await sessions.take_turn(replace(mine, role=Role.REVIEWER, session=SessionId("s")))
+    # One that an agent gives to every role is nobody's to go on with.
+    other = await sessions.take_turn(replace(mine, role=Role.REVIEWER, session=SessionId("theirs")))
+    assert (other.ending, other.session) == (Ending.OK, None)
+
+
+async def test_sessions_keep_their_owners_when_somebody_else_takes_over(desk: Desk) -> None:
+    driver = ShellDriver(f"echo '{RESULT}'", desk.trace)
+    sessions = Sessions({Role.REVIEWER: driver}, {SessionId("mine"): Role.DEVELOPER})
+    with pytest.raises(SessionError, match="belongs to the developer"):
+        await sessions.take_turn(replace(desk.spec, role=Role.REVIEWER, session=SessionId("mine")))
 
 
 RETRY = '{"type": "retry", "attempt": 1, "delay": %s, "status": %s}'

@@ -1,11 +1,12 @@
 """A place to test in: trees by name, put into one worktree as a caller of the verifier would."""
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from textwrap import dedent
 
 from amelia.judge.detect import find_command
+from amelia.judge.receipts import digest
 from amelia.judge.verify import Verifier
 from amelia.model.evidence import Receipt, TestStatus, VerifySettings
 
@@ -41,12 +42,15 @@ class Place:
             path.write_text(text, encoding="utf-8")
         return self.worktree
 
-    async def verifier(self, tree: str, settings: VerifySettings | None = None) -> Verifier:
-        """Returns a verifier with the command that fits a tree."""
+    async def verifier(
+        self, tree: str, settings: VerifySettings | None = None, *, known: Iterable[Receipt | None] = ()
+    ) -> Verifier:
+        """Returns a verifier with the command that fits a tree, and that knows of receipts."""
         settings = settings or VerifySettings()
         command = find_command(await self.checkout(tree), settings)
         self.checkouts.clear()
-        return Verifier(command=command, settings=settings, home=self.home)
+        proofs = [digest(receipt) for receipt in known if receipt is not None]
+        return Verifier(command=command, settings=settings, home=self.home, known=proofs)
 
     async def run(self, files: Mapping[str, str], settings: VerifySettings | None = None) -> Receipt:
         """Runs the tests of a tree and returns what was seen."""

@@ -55,7 +55,7 @@ async def test_red_then_green_runs_every_tree_once(place: Place) -> None:
     for name, files in (("base", BASE), ("tested", TESTED), ("done", DONE)):
         place.tree(name, files)
     verifier = await place.verifier("base")
-    red, _ = await verifier.verify(delta(place, "base", "tested"), RED, place.checkout)
+    red, of_tests = await verifier.verify(delta(place, "base", "tested"), RED, place.checkout)
     assert red.passed
     assert red.red == ("test_new.py",)
     demands = Demands(types=(TaskType.IMPL,), required_green=red.red)
@@ -66,7 +66,7 @@ async def test_red_then_green_runs_every_tree_once(place: Place) -> None:
     branch, _ = await verifier.verify_branch("base", "done", open_red=(), checkout=place.checkout)
     assert branch.passed
     assert place.checkouts == ["base", "tested", "done"]
-    later = await place.verifier("base")
+    later = await place.verifier("base", known=(of_tests, receipt))
     again, _ = await later.verify(delta(place, "tested", "done"), demands, place.checkout)
     assert again == green
     assert place.checkouts == []

@@ -8,6 +8,7 @@ import sys
 import time
 from datetime import timedelta
 from pathlib import Path
+from tempfile import TemporaryFile
 
 import anyio
 import pytest
@@ -67,12 +68,13 @@ async def test_a_folder_that_is_not_there_is_an_error_and_leaves_nothing_open(tr
 
 async def test_input_output_and_messages_go_where_they_belong(trace: Trace) -> None:
     data = bytes(range(256)) * 40_000
-    errors = trace.folder / "errors"
-    async with supervised(
-        sh("cat; echo problem >&2"), cwd=trace.folder, env=trace.env, stdin=data, stderr=errors
-    ) as process:
-        assert await output_of(process) == data
-    assert errors.read_text() == "problem\n"
+    with TemporaryFile() as errors:
+        async with supervised(
+            sh("cat; echo problem >&2"), cwd=trace.folder, env=trace.env, stdin=data, stderr=errors
+        ) as process:
+            assert await output_of(process) == data
+        errors.seek(0)
+        assert errors.read() == b"problem\n"
 
 
 async def test_without_a_file_messages_come_with_the_output(trace: Trace) -> None:

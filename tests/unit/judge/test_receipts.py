@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from amelia.judge.receipts import Receipts, fingerprint
+from amelia.judge.receipts import Receipts, digest, fingerprint
 from amelia.model.evidence import (
     Problem,
     ProblemCode,
@@ -37,11 +37,18 @@ def test_a_receipt_reads_back_the_same(tmp_path: Path) -> None:
 
 def test_receipts_are_kept_apart_by_tree_command_setup_and_run(tmp_path: Path) -> None:
     Receipts(tmp_path, COMMAND).save(RECEIPT)
-    assert Receipts(tmp_path, COMMAND).load("other") is None
-    assert Receipts(tmp_path, COMMAND).load(RECEIPT.tree, run=2) is None
-    assert Receipts(tmp_path, COMMAND, ("make", "env")).load(RECEIPT.tree) is None
-    assert Receipts(tmp_path, replace(COMMAND, argv=("tox",))).load(RECEIPT.tree) is None
-    assert Receipts(tmp_path, replace(COMMAND, others=("make",))).load(RECEIPT.tree) == RECEIPT
+    known = [digest(RECEIPT)]
+    assert Receipts(tmp_path, COMMAND, known=known).load("other") is None
+    assert Receipts(tmp_path, COMMAND, known=known).load(RECEIPT.tree, run=2) is None
+    assert Receipts(tmp_path, COMMAND, ("make", "env"), known=known).load(RECEIPT.tree) is None
+    assert Receipts(tmp_path, replace(COMMAND, argv=("tox",)), known=known).load(RECEIPT.tree) is None
+    assert Receipts(tmp_path, replace(COMMAND, others=("make",)), known=known).load(RECEIPT.tree) == RECEIPT
+
+
+def test_what_somebody_else_wrote_is_not_believed_after_a_restart_either(tmp_path: Path) -> None:
+    Receipts(tmp_path, COMMAND).save(replace(RECEIPT, exit_code=0))
+    assert Receipts(tmp_path, COMMAND).load(RECEIPT.tree) is None
+    assert Receipts(tmp_path, COMMAND, known=[digest(RECEIPT)]).load(RECEIPT.tree) is None
 
 
 @pytest.mark.parametrize("damage", [b"", b"{", b"\xff", b"{}", b'{"tree": "x"}'])

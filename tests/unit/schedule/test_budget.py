@@ -113,7 +113,7 @@ def test_a_reviewer_that_was_stopped_for_its_budget_reviews_when_there_is_more()
     story = a_story(Budget(unit=Allowance(cost=5.0)), "a").drives("a").verifies("a")
     story.hears(used("a", paid(5.5), role=Role.REVIEWER)).hears(ev.UnitHeld(A))
     assert story.run.outcome == OVER
-    story.hears(ev.BudgetChanged(Budget()))
+    story.hears(ev.BudgetChanged(Budget(unit=Allowance(cost=99.0))))
     assert isinstance(story.approves("a")["a"], Landing)
 
 
@@ -132,6 +132,12 @@ def test_a_person_who_gives_more_lets_it_go_on_where_it_was() -> None:
     assert last.allowance == Allowance(cost=4.0)
 
 
+def test_a_change_of_one_bound_leaves_the_others() -> None:
+    story = a_story(Budget(unit=Allowance(cost=5.0), run=Allowance(tokens=7)), "a")
+    story.hears(ev.BudgetChanged(Budget(run=Allowance(cost=1.0))))
+    assert story.run.budget == Budget(unit=Allowance(cost=5.0), run=Allowance(cost=1.0, tokens=7))
+
+
 def test_less_than_was_used_does_not_let_it_go_on() -> None:
     story = a_story(Budget(unit=Allowance(cost=5.0)), "a")
     story.hears(used("a", paid(5.0))).drives("a").verifies("a")
@@ -146,7 +152,7 @@ def test_a_turn_that_was_stopped_for_its_budget_goes_on_where_it_was_under_the_s
     assert isinstance(state, Waiting)
     assert isinstance(state.then, Driving)
     assert story.run.outcome == OVER
-    story.hears(ev.BudgetChanged(Budget()))
+    story.hears(ev.BudgetChanged(Budget(unit=Allowance(cost=99.0))))
     turn = story.turns("a")[-1]
     assert (turn.at.attempt, turn.is_again) == (1, True)
     assert (turn.start, turn.session) == (work_of(A, 1).commit, "a:1")

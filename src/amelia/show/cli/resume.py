@@ -1,7 +1,5 @@
 """`amelia resume RUN`: a run goes on from where it stands, with more to spend if a person says so."""
 
-from dataclasses import replace
-
 import click
 
 from amelia.app.people import ask, standing
@@ -10,21 +8,17 @@ from amelia.config.places import state_home
 from amelia.model.agents import Allowance
 from amelia.model.events import BudgetChanged
 from amelia.model.policy import Budget
-from amelia.record.runs import RunDirectory, find_run
+from amelia.record.runs import find_run
+from amelia.show.cli.amounts import MONEY, TOKENS
 from amelia.show.cli.driving import drive
-
-_MONEY = click.FloatRange(min=0, min_open=True)
-_TOKENS = click.IntRange(min=1)
 
 
 @click.command("resume")
 @click.argument("run")
-@click.option("--max-cost", type=_MONEY, help="What the whole run may cost, in US dollars.")
-@click.option(
-    "--max-tokens", type=_TOKENS, help="Tokens the whole run may use where their cost is not known."
-)
-@click.option("--max-unit-cost", type=_MONEY, help="What a unit may cost.")
-@click.option("--max-unit-tokens", type=_TOKENS, help="Tokens a unit may use where their cost is not known.")
+@click.option("--max-cost", type=MONEY, help="What the whole run may cost, in US dollars.")
+@click.option("--max-tokens", type=TOKENS, help="Tokens the whole run may use where their cost is not known.")
+@click.option("--max-unit-cost", type=MONEY, help="What a unit may cost.")
+@click.option("--max-unit-tokens", type=TOKENS, help="Tokens a unit may use where their cost is not known.")
 @click.option("--json", "as_json", is_flag=True, help="Print one event per line as JSON.")
 @click.option("--no-input", is_flag=True, help="Never ask anything.")
 def command(
@@ -47,12 +41,12 @@ def command(
     if state.outcome is not None and state.outcome.is_final:
         click.echo(f"run {directory.run} is {state.outcome}; there is nothing to resume", err=True)
         raise SystemExit(drive(directory, as_json=as_json))
-    _change_budget(
-        directory,
-        state.budget,
-        of_run=Allowance(cost=max_cost, tokens=max_tokens),
-        of_unit=Allowance(cost=max_unit_cost, tokens=max_unit_tokens),
+    said = Budget(
+        unit=Allowance(cost=max_unit_cost, tokens=max_unit_tokens),
+        run=Allowance(cost=max_cost, tokens=max_tokens),
     )
+    if said != Budget():
+        ask(directory, BudgetChanged(said))
     if plan_has_changed(state.facts):
         click.echo(
             f"note: {state.facts.plan_path} is not what it was when the run started; the run goes on with "
@@ -60,18 +54,3 @@ def command(
             err=True,
         )
     raise SystemExit(drive(directory, as_json=as_json))
-
-
-def _change_budget(directory: RunDirectory, now: Budget, *, of_run: Allowance, of_unit: Allowance) -> None:
-    wanted = Budget(unit=_over(now.unit, of_unit), run=_over(now.run, of_run))
-    if wanted != now:
-        ask(directory, BudgetChanged(wanted))
-
-
-def _over(now: Allowance, said: Allowance) -> Allowance:
-    """Returns an allowance with what was said of it."""
-    return replace(
-        now,
-        cost=now.cost if said.cost is None else said.cost,
-        tokens=now.tokens if said.tokens is None else said.tokens,
-    )

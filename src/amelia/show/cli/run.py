@@ -24,6 +24,7 @@ from amelia.model.settings import RunSettings
 from amelia.plan.compile import CompiledPlan
 from amelia.record.runs import RunDirectory, started
 from amelia.schedule.forecast import Forecast
+from amelia.show.cli.amounts import MONEY, TOKENS
 from amelia.show.cli.driving import drive
 from amelia.show.cli.tree import draw_errors, draw_plan
 from amelia.show.forecast import forecast_lines
@@ -64,12 +65,10 @@ class _Chosen(TypedDict):
     help="The moves of the script driver, a TOML file.",
 )
 @click.option("--parallel", type=click.IntRange(1, 64), help="How many units may run at the same time.")
-@click.option(
-    "--max-cost", type=click.FloatRange(0.001, 100_000), metavar="USD", help="What the run may cost."
-)
+@click.option("--max-cost", type=MONEY, metavar="USD", help="What the run may cost.")
 @click.option(
     "--max-tokens",
-    type=click.IntRange(1, 1_000_000_000_000),
+    type=TOKENS,
     metavar="N",
     help="How many tokens of unknown cost the run may use.",
 )

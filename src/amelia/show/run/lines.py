@@ -152,7 +152,7 @@ def _ended(event: ev.AttemptEnded, at: datetime) -> str:
 
 def _until(until: str | None, at: datetime) -> str:
     time = clock_time(until or "", now=at)
-    return f", goes on at {time}" if time else ""
+    return f", goes on at {time}" if time and datetime.fromisoformat(until or "") > at else ""
 
 
 def _ruled(rulings: Sequence[Ruling]) -> str:
