@@ -21,12 +21,12 @@ from typing import TypeAlias
 
 import anyio
 
-from amelia.drive import player
-from amelia.drive.claude_lines import ClaudeLines
-from amelia.drive.codex_lines import CodexLines
+from amelia.drive.claude.lines import ClaudeLines
+from amelia.drive.codex.lines import CodexLines
 from amelia.drive.ending import Seen
 from amelia.drive.plain import read_plain_line
-from amelia.drive.script import ScriptDriver
+from amelia.drive.script import player
+from amelia.drive.script.driver import ScriptDriver
 from amelia.drive.session import Sessions
 from amelia.drive.stream import Dialect, Line, Lines
 from amelia.drive.transcript import Redactor

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import anyio
 
-from amelia.drive import player
+from amelia.drive.script import player
 from amelia.model import commands as cmd
 from amelia.model import events as ev
 from amelia.model.agents import Ending

@@ -18,11 +18,11 @@ from typing import Any, Protocol
 import pytest
 
 from agents import claude_program, codex_program
-from amelia.drive.acp import AcpDriver
-from amelia.drive.api import ApiDriver
-from amelia.drive.claude import ClaudeDriver
-from amelia.drive.codex import CodexDriver
-from amelia.drive.script import ScriptDriver
+from amelia.drive.acp.driver import AcpDriver
+from amelia.drive.api.driver import ApiDriver
+from amelia.drive.claude.driver import ClaudeDriver
+from amelia.drive.codex.driver import CodexDriver
+from amelia.drive.script.driver import ScriptDriver
 from amelia.model.agents import AgentSettings, Driver
 from modelserver.server import ModelServer
 from modelserver.steps import Answer, Fault, Request, Step, ToolCall

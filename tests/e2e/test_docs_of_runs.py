@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 import pytest
 
-from amelia.drive.script import check_script
+from amelia.drive.script.driver import check_script
 from amelia.model.outcome import Reason
 from amelia.show.cli import group
 

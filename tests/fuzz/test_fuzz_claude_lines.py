@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amelia.drive.claude_lines import ClaudeLines
+from amelia.drive.claude.lines import ClaudeLines
 from amelia.drive.ending import Seen, conclude
 from amelia.drive.stream import NUMBER_LIMIT, Line
 from amelia.model.agents import SessionId, TurnEnded, Usage, Used

@@ -15,7 +15,7 @@ import anyio
 import pytest
 
 from agents import claude_program, codex_program
-from amelia.drive.acp import AcpDriver
+from amelia.drive.acp.driver import AcpDriver
 from amelia.drive.session import Sessions
 from amelia.model.agents import (
     AgentEvent,

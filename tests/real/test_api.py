@@ -14,7 +14,7 @@ from typing import Any
 import anyio
 import pytest
 
-from amelia.drive.api import ApiDriver
+from amelia.drive.api.driver import ApiDriver
 from amelia.drive.session import Sessions
 from amelia.drive.turn import ProgramTurn
 from amelia.model.agents import (
@@ -327,7 +327,7 @@ async def test_a_probe_names_the_library() -> None:
 
 
 async def test_a_probe_without_the_library_says_how_to_install_it() -> None:
-    hidden = "import sys; sys.modules['pydantic_ai'] = None; from amelia.drive.api_agent import run; run(sys.argv[1:])"
+    hidden = "import sys; sys.modules['pydantic_ai'] = None; from amelia.drive.api.agent import run; run(sys.argv[1:])"
     command = (sys.executable, "-c", hidden)
     settings = AgentSettings(driver="api", model="openai:m1", command=command)
     with pytest.raises(ConfigError, match="pydantic_ai") as caught:

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from amelia.drive.api import ApiDriver
+from amelia.drive.api.driver import ApiDriver
 from amelia.drive.session import Sessions
 from amelia.model.agents import AgentSettings, Clocks, Ending, Role, TurnSpec
 from modelserver.server import ModelServer

@@ -15,7 +15,7 @@ import anyio
 import pytest
 
 from agents import claude_program, real_agent
-from amelia.drive.claude import ClaudeDriver
+from amelia.drive.claude.driver import ClaudeDriver
 from amelia.drive.session import Sessions
 from amelia.model.agents import (
     AgentEvent,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from amelia.drive.claude import ClaudeDriver
+from amelia.drive.claude.driver import ClaudeDriver
 from amelia.drive.session import Sessions
 from amelia.model.agents import AgentSettings, Allowance, Ending, Role, SessionId, TurnEnded, TurnSpec, Usage
 from amelia.model.errors import ConfigError

@@ -16,7 +16,7 @@ import anyio
 import pytest
 
 from agents import INSTALLED, codex_program, real_agent
-from amelia.drive.codex import CodexDriver
+from amelia.drive.codex.driver import CodexDriver
 from amelia.drive.session import Sessions
 from amelia.model.agents import (
     AgentEvent,

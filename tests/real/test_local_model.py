@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from amelia.drive.api import ApiDriver
+from amelia.drive.api.driver import ApiDriver
 from amelia.drive.session import Sessions
 from amelia.model.agents import (
     AgentEvent,

@@ -36,19 +36,19 @@ def make_driver(settings: AgentSettings) -> Driver:
     """Returns the driver of that name, ready to work."""
     match settings.driver:
         case "claude":
-            from amelia.drive.claude import ClaudeDriver  # noqa: PLC0415 - only if it is asked for
+            from amelia.drive.claude.driver import ClaudeDriver  # noqa: PLC0415 - only if it is asked for
 
             return ClaudeDriver(settings)
         case "codex":
-            from amelia.drive.codex import CodexDriver  # noqa: PLC0415
+            from amelia.drive.codex.driver import CodexDriver  # noqa: PLC0415
 
             return CodexDriver(settings)
         case "api":
-            from amelia.drive.api import ApiDriver  # noqa: PLC0415
+            from amelia.drive.api.driver import ApiDriver  # noqa: PLC0415
 
             return ApiDriver(settings)
         case "acp":
-            from amelia.drive.acp import AcpDriver  # noqa: PLC0415
+            from amelia.drive.acp.driver import AcpDriver  # noqa: PLC0415
 
             return AcpDriver(settings)
         case "script":
@@ -58,7 +58,7 @@ def make_driver(settings: AgentSettings) -> Driver:
 
 
 def _script_driver(script: str | None) -> Driver:
-    from amelia.drive.script import ScriptDriver, check_script  # noqa: PLC0415
+    from amelia.drive.script.driver import ScriptDriver, check_script  # noqa: PLC0415
 
     if script is None:
         raise ConfigError("the script driver has no script", hint="give one: --script FILE.toml")

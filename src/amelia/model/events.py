@@ -170,7 +170,7 @@ class SessionReplaced:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsageReported:
-    """What an agent used since it last told of it, as soon as it told; None after a turn that told nothing."""
+    """What an agent used since it last told of it, as soon as it told; None if a turn told nothing."""
 
     unit: UnitId
     attempt: int

@@ -47,6 +47,10 @@ class Budget:
     unit: Allowance = UNBOUNDED
     run: Allowance = UNBOUNDED
 
+    def changed_by(self, said: "Budget") -> "Budget":
+        """Returns it with what was said of it."""
+        return Budget(unit=self.unit.changed_by(said.unit), run=self.run.changed_by(said.run))
+
 
 BUDGET = Budget(unit=Allowance(cost=10.0, tokens=20_000_000), run=Allowance(cost=100.0, tokens=200_000_000))
 """What a run may use unless a person says otherwise."""

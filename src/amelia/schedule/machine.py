@@ -9,12 +9,11 @@ from dataclasses import replace
 from functools import reduce
 
 from amelia.model import events as ev
-from amelia.model.agents import Spent
+from amelia.model.agents import Spent, Usage
 from amelia.model.errors import InternalError
 from amelia.model.findings import Disposition, Finding, Ruling
 from amelia.model.outcome import Outcome
 from amelia.model.plan import UnitId
-from amelia.model.policy import Budget
 from amelia.model.state import (
     Active,
     Branch,
@@ -65,13 +64,9 @@ def evolve(run: RunState, event: ev.Event) -> RunState:  # noqa: C901, PLR0911, 
         case ev.RunResumed():
             return _resumed(run)
         case ev.BudgetChanged(budget):
-            changed = Budget(
-                unit=run.budget.unit.changed_by(budget.unit), run=run.budget.run.changed_by(budget.run)
-            )
-            return replace(run, budget=changed, outcome=_final(run))
+            return replace(run, budget=run.budget.changed_by(budget), outcome=_final(run))
         case ev.UsageReported(unit=unit, usage=usage):
-            spent = {**run.spent, unit: run.spent.get(unit, Spent()).plus(usage)}
-            return replace(_with_unit(run, event), spent=spent, spent_in_all=run.spent_in_all.plus(usage))
+            return _charged(_with_unit(run, event), unit, usage)
         case ev.PauseRequested():
             return replace(run, wish=run.wish or Wish.PAUSE)
         case ev.CancelRequested():
@@ -134,6 +129,11 @@ def _with(units: tuple[UnitId, ...], unit: UnitId, *, belongs: bool) -> tuple[Un
     if belongs == (unit in units):
         return units
     return (*units, unit) if belongs else tuple(other for other in units if other != unit)
+
+
+def _charged(run: RunState, unit: UnitId, usage: Usage | None) -> RunState:
+    spent = {**run.spent, unit: run.spent.get(unit, Spent()).plus(usage)}
+    return replace(run, spent=spent, spent_in_all=run.spent_in_all.plus(usage))
 
 
 def _landed(run: RunState, event: ev.UnitLanded) -> RunState:

@@ -53,7 +53,7 @@ _OfAttempt: TypeAlias = (
 _RULED_OUT = frozenset({Disposition.REJECT, Disposition.DEFER})
 
 
-def unit_after(state: UnitState, event: ev.UnitEvent) -> UnitState:  # noqa: C901, PLR0911 - a line per event
+def unit_after(state: UnitState, event: ev.UnitEvent) -> UnitState:  # noqa: C901, PLR0911, PLR0912 - a line per event
     """Returns where a unit stands after an event about it."""
     _assert_same_attempt(state, event)
     match event, state:

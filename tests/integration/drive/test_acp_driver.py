@@ -13,7 +13,7 @@ import anyio
 import pytest
 
 from amelia.drive import programs
-from amelia.drive.acp import AcpDriver
+from amelia.drive.acp.driver import AcpDriver
 from amelia.model.agents import (
     AgentEvent,
     AgentSettings,

@@ -32,7 +32,7 @@ def play(folder: Path, turn: str, *, header: str = "[[turn]]\n") -> Played:
     arguments = ["--role=developer", "--unit=1", "--attempt=1", "--session=s1"]
     return Played(
         subprocess.run(
-            [sys.executable, "-m", "amelia.drive.player", f"--script={script}", *arguments],
+            [sys.executable, "-m", "amelia.drive.script.player", f"--script={script}", *arguments],
             cwd=work,
             input=b"prompt" * 100_000,
             capture_output=True,
@@ -140,7 +140,7 @@ def test_a_wrong_script_does_nothing_and_says_why_in_one_line(tmp_path: Path) ->
 def test_a_script_that_is_not_there_is_a_wrong_script(tmp_path: Path) -> None:
     arguments = ["--role=r", "--unit=1", "--attempt=1", "--session=s", "--resume"]
     done = subprocess.run(
-        [sys.executable, "-m", "amelia.drive.player", f"--script={tmp_path}/none", *arguments],
+        [sys.executable, "-m", "amelia.drive.script.player", f"--script={tmp_path}/none", *arguments],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,

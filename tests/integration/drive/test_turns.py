@@ -13,7 +13,7 @@ import anyio
 import pytest
 
 from amelia.drive.plain import read_plain_line
-from amelia.drive.script import ScriptDriver
+from amelia.drive.script.driver import ScriptDriver
 from amelia.drive.session import SessionError, Sessions
 from amelia.drive.turn import Program, ProgramTurn, agent_environment
 from amelia.model.agents import (
@@ -381,7 +381,7 @@ ORCHESTRATOR = """
 import os, sys
 from pathlib import Path
 import anyio
-from amelia.drive.script import ScriptDriver
+from amelia.drive.script.driver import ScriptDriver
 from amelia.drive.session import Sessions
 from amelia.model.agents import Role, TurnSpec
 

@@ -21,7 +21,7 @@ from amelia.app.replay.scripts import (
 )
 from amelia.app.replay.settings_text import settings_text
 from amelia.config import load_settings
-from amelia.drive.player import change, read_script
+from amelia.drive.script.player import change, read_script
 from amelia.model.agents import Allowance, Clocks, Ending, Role, Usage
 from amelia.model.evidence import VerifySettings
 from amelia.model.git import CommitId

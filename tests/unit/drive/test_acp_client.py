@@ -46,7 +46,7 @@ class Stage:
         agent = command or [sys.executable, str(AGENT), json.dumps({"log": str(self.log), **script})]
         with given.open("rb") as stdin, output.open("wb") as stdout, errors.open("wb") as stderr:
             process = subprocess.Popen(
-                [sys.executable, "-m", "amelia.drive.acp_client", *options, "--", *agent],
+                [sys.executable, "-m", "amelia.drive.acp.client", *options, "--", *agent],
                 cwd=self.work,
                 stdin=stdin,
                 stdout=stdout,
@@ -464,7 +464,7 @@ def test_a_probe_tells_of_the_agent_and_begins_no_session(stage: Stage) -> None:
 
 def test_a_program_that_is_not_there_is_said_in_one_line(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "amelia.drive.acp_client", "--", "/no/such/agent"],
+        [sys.executable, "-m", "amelia.drive.acp.client", "--", "/no/such/agent"],
         cwd=tmp_path,
         stdin=subprocess.DEVNULL,
         capture_output=True,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amelia.drive.acp_faults import ending_of, failure_of, words_of
+from amelia.drive.acp.faults import ending_of, failure_of, words_of
 from amelia.model.agents import Ending
 
 Table = dict[str, Any]

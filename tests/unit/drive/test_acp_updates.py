@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amelia.drive.acp_updates import MESSAGE_LIMIT, Updates, permission, touched_paths
+from amelia.drive.acp.updates import MESSAGE_LIMIT, Updates, permission, touched_paths
 from amelia.drive.plain import read_plain_line
 from amelia.drive.stream import Heard, Line
 from amelia.model.agents import Said, ToolEnded, ToolStarted, Unparsed, Usage, Used

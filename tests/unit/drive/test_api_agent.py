@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 import msgspec
 import pytest
 
-from amelia.drive import api_turn
-from amelia.drive.api_agent import INTERRUPTED, NOT_INSTALLED, NOT_USABLE, Assignment, main, read_input
+from amelia.drive.api import turn as api_turn
+from amelia.drive.api.agent import INTERRUPTED, NOT_INSTALLED, NOT_USABLE, Assignment, main, read_input
 from amelia.model.agents import Allowance
 from modelserver.server import ModelServer
 from modelserver.steps import Answer, Breakdown, Fault, Step, ToolCall
@@ -364,10 +364,10 @@ def test_a_missing_library_is_a_message(
     options: list[str],
     code: int,
 ) -> None:
-    for module in ("api_models", "api_turn"):
+    for module in ("api.models", "api.turn"):
         monkeypatch.setitem(__import__("sys").modules, f"amelia.drive.{module}", None)
     assert stage.run("", *options) == code
-    assert "amelia.drive.api_" in capsysbinary.readouterr().out.decode()
+    assert "amelia.drive.api." in capsysbinary.readouterr().out.decode()
 
 
 def test_an_interrupted_turn_ends_quietly(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ from pydantic_ai.exceptions import (
     UnexpectedModelBehavior,
 )
 
-from amelia.drive.api_faults import read_fault
+from amelia.drive.api.faults import read_fault
 from amelia.model.agents import Ending
 
 NOW = datetime(2026, 11, 15, 12, 0, 0, tzinfo=UTC)

@@ -8,8 +8,8 @@ from pydantic_ai import ModelResponse, RequestUsage
 from pydantic_ai.models.anthropic import AnthropicModel
 from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
 
-from amelia.drive.api_agent import Assignment
-from amelia.drive.api_models import NO_KEY, MissingKeyError, ModelError, check_model, make_model, usage_of
+from amelia.drive.api.agent import Assignment
+from amelia.drive.api.models import NO_KEY, MissingKeyError, ModelError, check_model, make_model, usage_of
 from amelia.model.agents import Usage
 
 URL = "http://127.0.0.1:1/v1"

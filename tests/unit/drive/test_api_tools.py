@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic_ai.exceptions import ToolFailed
 
-from amelia.drive.api_tools import TEXT_LIMIT, Hands
+from amelia.drive.api.tools import TEXT_LIMIT, Hands
 from tracing import Trace, anyio_backend, trace
 
 __all__ = ["anyio_backend", "trace"]

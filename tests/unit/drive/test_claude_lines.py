@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from amelia.drive.claude_lines import ClaudeLines
+from amelia.drive.claude.lines import ClaudeLines
 from amelia.drive.stream import DETAIL_LIMIT, NUMBER_LIMIT, Heard, Line, Result
 from amelia.model.agents import (
     Ending,

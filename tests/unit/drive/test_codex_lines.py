@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amelia.drive.codex_lines import CodexLines
+from amelia.drive.codex.lines import CodexLines
 from amelia.drive.stream import DETAIL_LIMIT, LINE_LIMIT, TEXT_LIMIT, Heard, Line, Result
 from amelia.model.agents import (
     Ending,

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amelia.drive.player import ScriptError, find_turn, read_script
-from amelia.drive.script import ScriptDriver, check_script
+from amelia.drive.script.driver import ScriptDriver, check_script
+from amelia.drive.script.player import ScriptError, find_turn, read_script
 from amelia.model.errors import ConfigError
 
 WHOLE = """

@@ -28,7 +28,7 @@ from amelia.app.replay.scripts import Table, UnplayableError, acts_between, scri
 from amelia.app.replay.settings_text import settings_text
 from amelia.app.runs import NewRun
 from amelia.config import load_project, load_settings
-from amelia.drive.player import ScriptError, read_script
+from amelia.drive.script.player import ScriptError, read_script
 from amelia.model.agents import Ending, Role
 from amelia.model.errors import ConfigError, JournalError
 from amelia.model.events import RunStarted

@@ -15,7 +15,7 @@ from contextlib import suppress
 
 import msgspec
 
-from amelia.drive.acp_updates import Table, table_of
+from amelia.drive.acp.updates import Table, table_of
 from amelia.drive.stream import Line, Lines, read_object
 
 UNKNOWN_METHOD = -32601

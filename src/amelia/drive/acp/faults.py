@@ -8,7 +8,7 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from amelia.drive.acp_updates import Table, table_of
+from amelia.drive.acp.updates import Table, table_of
 from amelia.drive.status import ending_of_status
 from amelia.drive.stream import DETAIL_LIMIT, text_of
 from amelia.model.agents import Ending

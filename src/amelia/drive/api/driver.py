@@ -13,8 +13,8 @@ from pathlib import Path
 
 import msgspec
 
-from amelia.drive import api_agent
-from amelia.drive.api_agent import INSTALL, NOT_INSTALLED, Assignment
+from amelia.drive.api import agent
+from amelia.drive.api.agent import INSTALL, NOT_INSTALLED, Assignment
 from amelia.drive.plain import read_plain_line
 from amelia.drive.programs import ask_program, keys_for, passed_variables
 from amelia.drive.turn import Program, ProgramTurn, agent_environment
@@ -81,7 +81,7 @@ class ApiDriver:
 
     def _command(self, assignment: Assignment, *options: str) -> list[str]:
         # Nothing that lies in the tree gets into its imports.
-        own = (sys.executable, "-P", "-W", "ignore", "-m", api_agent.__name__)
+        own = (sys.executable, "-P", "-W", "ignore", "-m", agent.__name__)
         return [*(self.settings.command or own), *options, msgspec.json.encode(assignment).decode()]
 
     def _model(self) -> str:

@@ -72,7 +72,7 @@ class Teller:
 def probe(assignment: Assignment) -> int:
     """Tries whether the model could be asked; prints the version of the library, or the reason."""
     try:
-        from amelia.drive.api_models import check_model  # noqa: PLC0415 - see the module's invariants
+        from amelia.drive.api.models import check_model  # noqa: PLC0415 - see the module's invariants
 
         version = check_model(assignment)
     except ImportError as error:
@@ -102,7 +102,7 @@ def work(assignment: Assignment) -> int:
     teller = Teller(sys.stdout.buffer)
     teller.tell("session", session=assignment.session, model=assignment.model)
     try:
-        from amelia.drive.api_turn import take_turn  # noqa: PLC0415 - see the module's invariants
+        from amelia.drive.api.turn import take_turn  # noqa: PLC0415 - see the module's invariants
     except ImportError as error:
         teller.end(Ending.FAILED, f"{error}; {INSTALL}")
         return 0

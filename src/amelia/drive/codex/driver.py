@@ -21,7 +21,7 @@ from pathlib import Path
 
 from anyio import to_thread
 
-from amelia.drive.codex_lines import CodexLines
+from amelia.drive.codex.lines import CodexLines
 from amelia.drive.prices import price_of
 from amelia.drive.programs import (
     Answer,

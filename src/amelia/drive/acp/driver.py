@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from amelia.drive import acp_client
+from amelia.drive.acp import client
 from amelia.drive.plain import read_plain_line
 from amelia.drive.programs import (
     Answer,
@@ -89,7 +89,7 @@ class AcpDriver:
 
 def _client(*options: str) -> list[str]:
     """Returns how our side of the protocol is started; nothing in a worktree gets into its imports."""
-    return [sys.executable, "-I", "-m", acp_client.__name__, *options, "--"]
+    return [sys.executable, "-I", "-m", client.__name__, *options, "--"]
 
 
 def _notes(agent: Mapping[str, object], settings: AgentSettings) -> list[str]:

@@ -18,9 +18,9 @@ from pathlib import Path
 import msgspec
 
 from amelia import __version__
-from amelia.drive.acp_faults import ending_of, failure_of, words_of
-from amelia.drive.acp_updates import Table, Updates, permission, table_of, tables_of, touched_paths
-from amelia.drive.acp_wire import AgentIsGone, AnsweredWithError, WasInterrupted, Wire
+from amelia.drive.acp.faults import ending_of, failure_of, words_of
+from amelia.drive.acp.updates import Table, Updates, permission, table_of, tables_of, touched_paths
+from amelia.drive.acp.wire import AgentIsGone, AnsweredWithError, WasInterrupted, Wire
 from amelia.drive.stream import DETAIL_LIMIT, Line, read_report_text, text_of
 from amelia.model.agents import Ending
 

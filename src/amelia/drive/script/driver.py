@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from amelia.drive import player
 from amelia.drive.plain import read_plain_line
-from amelia.drive.player import ScriptError, read_script
+from amelia.drive.script import player
+from amelia.drive.script.player import ScriptError, read_script
 from amelia.drive.turn import Program, ProgramTurn, agent_environment
 from amelia.model.agents import DriverInfo, SessionId, TurnSpec
 from amelia.model.errors import ConfigError

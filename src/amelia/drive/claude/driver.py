@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from amelia.drive.claude_lines import ClaudeLines
+from amelia.drive.claude.lines import ClaudeLines
 from amelia.drive.programs import ask_program, find_program, keys_for, passed_variables
 from amelia.drive.turn import Program, ProgramTurn, agent_environment
 from amelia.model.agents import AgentSettings, DriverInfo, SessionId, TurnSpec

@@ -1,0 +1,1 @@
+"""Claude Code: its command line, and the lines it prints."""

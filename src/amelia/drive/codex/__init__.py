@@ -1,0 +1,1 @@
+"""The Codex CLI: its command line, and the lines it prints."""
