@@ -10,7 +10,8 @@ import msgspec
 import pytest
 
 from amelia.drive.api import turn as api_turn
-from amelia.drive.api.agent import INTERRUPTED, NOT_INSTALLED, NOT_USABLE, Assignment, main, read_input
+from amelia.drive.api.agent import INTERRUPTED, NOT_INSTALLED, NOT_USABLE, main, read_input
+from amelia.drive.api.assignment import Assignment
 from amelia.model.agents import Allowance
 from modelserver.server import ModelServer
 from modelserver.steps import Answer, Breakdown, Fault, Step, ToolCall

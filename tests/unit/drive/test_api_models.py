@@ -8,7 +8,7 @@ from pydantic_ai import ModelResponse, RequestUsage
 from pydantic_ai.models.anthropic import AnthropicModel
 from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
 
-from amelia.drive.api.agent import Assignment
+from amelia.drive.api.assignment import Assignment
 from amelia.drive.api.models import NO_KEY, MissingKeyError, ModelError, check_model, make_model, usage_of
 from amelia.model.agents import Usage
 

@@ -14,7 +14,8 @@ from pathlib import Path
 import msgspec
 
 from amelia.drive.api import agent
-from amelia.drive.api.agent import INSTALL, NOT_INSTALLED, Assignment
+from amelia.drive.api.agent import INSTALL, NOT_INSTALLED
+from amelia.drive.api.assignment import Assignment
 from amelia.drive.plain import read_plain_line
 from amelia.drive.programs import ask_program, keys_for, passed_variables
 from amelia.drive.turn import Program, ProgramTurn, agent_environment

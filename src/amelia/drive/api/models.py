@@ -14,7 +14,7 @@ from pydantic_ai.exceptions import UserError
 from pydantic_ai.models import Model, infer_model
 from pydantic_ai.providers import Provider, infer_provider, infer_provider_class
 
-from amelia.drive.api.agent import Assignment
+from amelia.drive.api.assignment import Assignment
 from amelia.model.agents import Usage
 
 NO_KEY = "none"

@@ -36,7 +36,7 @@ from pydantic_ai.exceptions import RetryModelRequest, UsageLimitExceeded
 from pydantic_ai.messages import repair_messages
 from pydantic_ai.models import Model, ModelRequestContext
 
-from amelia.drive.api.agent import Assignment, Teller
+from amelia.drive.api.assignment import Assignment, Teller
 from amelia.drive.api.faults import read_fault
 from amelia.drive.api.models import MissingKeyError, ModelError, make_model, usage_of
 from amelia.drive.api.tools import Hands
