@@ -27,7 +27,8 @@ def test_a_run_halts_when_its_budget_is_used_up_and_goes_on_when_a_person_raises
     assert "the budget of the run is used up" in shown.out
     assert "Task 2: ○ Pending" in shown.out
     assert "$6.00" in shown.out
-    assert f"amelia resume {stage.name} --max-cost 10" in shown.out
+    assert f"amelia resume {stage.name} --max-cost 12" in shown.out
+    assert "--max-tokens" not in shown.out
     assert stage.status()["spent"]["cost"] == 6.0
     again = stage.amelia("resume", stage.name, "--json")
     assert (again.code, again.outcome) == (6, "halted(budget)")
@@ -42,7 +43,9 @@ def test_tokens_count_where_nobody_knows_what_they_cost(stage: Stage) -> None:
         TWO, {**writes("1", "a"), "usage": used}, writes("2", "b"), APPROVED, options=["--max-tokens", "1000"]
     )
     assert done.code == 6
-    assert "1k tokens of unknown cost" in stage.amelia("status", stage.name).out
+    shown = stage.amelia("status", stage.name).out
+    assert "1k tokens of unknown cost" in shown
+    assert f"amelia resume {stage.name} --max-tokens 2200" in shown
     more = stage.amelia("resume", stage.name, "--max-tokens", "5000", "--json")
     assert more.code == 0
 
@@ -70,7 +73,7 @@ def test_a_unit_has_a_budget_of_its_own(stage: Stage) -> None:
     assert done.code == 6
     shown = stage.amelia("status", stage.name).out
     assert "Over budget" in shown
-    assert f"amelia resume {stage.name} --max-unit-cost 4" in shown
+    assert f"amelia resume {stage.name} --max-unit-cost 6" in shown
     assert stage.amelia("resume", stage.name, "--max-unit-cost", "4").code == 0
 
 

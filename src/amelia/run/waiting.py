@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-_WITHOUT_A_TIME = timedelta(minutes=5)
+_WITHOUT_A_TIME = timedelta(minutes=1)
 _LONGEST = timedelta(days=8)  # weekly limits are the longest that providers have
 
 _LONGEST_PAUSE = 300.0

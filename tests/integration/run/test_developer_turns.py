@@ -266,7 +266,7 @@ async def test_an_agent_that_is_not_let_in_is_for_a_person_to_mend(bench: Bench)
 
 @pytest.mark.parametrize(
     ("said", "until"),
-    [("2026-11-15T15:00:00+00:00", "2026-11-15T15:00:00+00:00"), (None, "2026-11-15T12:05:00+00:00")],
+    [("2026-11-15T15:00:00+00:00", "2026-11-15T15:00:00+00:00"), (None, "2026-11-15T12:01:00+00:00")],
 )
 async def test_a_limit_is_waited_out_until_the_time_that_was_said(
     bench: Bench, said: str | None, until: str

@@ -21,7 +21,7 @@ from amelia.model.state import (
     UnitState,
     Waiting,
 )
-from amelia.schedule.budget import is_run_out
+from amelia.schedule.budget import is_held, is_run_out
 from amelia.show.run.times import Timeline, UnitTimes
 from amelia.show.text import printable
 
@@ -216,13 +216,22 @@ def exits_of_run(run: RunState) -> tuple[Exit, ...]:
 
 
 def _more(run: RunState) -> Iterator[Exit]:
-    """Yields how a person raises what is used up: twice as much is a start."""
-    money, tokens = "let it cost that much in all", "let it use that many tokens in all"
-    whose, allowed = ("", run.budget.run) if is_run_out(run) else ("-unit", run.budget.unit)
-    if allowed.cost is not None:
-        yield _exit(run, "resume", f"--max{whose}-cost", f"{allowed.cost * 2:g}", effect=money)
-    if allowed.tokens is not None:
-        yield _exit(run, "resume", f"--max{whose}-tokens", str(allowed.tokens * 2), effect=tokens)
+    """Yields how a person raises what is used up: to twice of what it was, or of what was used."""
+    whose, allowed, spent = "", run.budget.run, run.spent_in_all
+    if not is_run_out(run):
+        used = (run.spent.get(unit, Spent()) for unit in run.units if is_held(run, unit))
+        whose, allowed, spent = (
+            "-unit",
+            run.budget.unit,
+            max(used, key=lambda one: (one.cost or 0.0, one.unpriced)),
+        )
+    cost = spent.cost or 0.0
+    if allowed.cost is not None and cost >= allowed.cost:
+        much = f"{2 * max(cost, allowed.cost):g}"
+        yield _exit(run, "resume", f"--max{whose}-cost", much, effect="let it cost that much in all")
+    if allowed.tokens is not None and spent.unpriced >= allowed.tokens:
+        many = str(2 * max(spent.unpriced, allowed.tokens))
+        yield _exit(run, "resume", f"--max{whose}-tokens", many, effect="let it use that many tokens in all")
 
 
 def _abort(run: RunState) -> Exit:
