@@ -197,13 +197,16 @@ def _commits(place: Place, revisions: str) -> Iterator[tuple[str, ...]]:
         yield (*marks, hashlib.sha256(patch.partition("\n")[2].encode()).hexdigest())
 
 
+# A turn that was cut off is made again, in a session of its own, and pays again.
+_OF_A_TURN = (ev.StepStarted, ev.SessionOpened, ev.UsageReported)
+
+
 def _histories(happened: Sequence[ev.Event]) -> dict[str, list[str]]:
     """Returns what happened to every unit, in words that are the same in every run."""
     histories: dict[str, list[str]] = {}
     for event in happened:
         fact = plain(event)
-        # A turn that was cut off is made again, in a session of its own.
-        if "unit" in fact and not isinstance(event, ev.StepStarted | ev.SessionOpened):
+        if "unit" in fact and not isinstance(event, _OF_A_TURN):
             told = [f"{key}={fact[key]}" for key in TELLING if key in fact]
             histories.setdefault(fact["unit"], []).append(" ".join([type_name(type(event)), *told]))
     return histories
