@@ -27,7 +27,7 @@ def test_a_run_says_beside_its_output_what_it_may_take(stage: Stage) -> None:
     options = ("--json", "--driver", "claude", "--max-tokens", "1000")
     done = stage.amelia("run", stage.room / "plan.md", *options, env=with_claude(stage.room / "few"))
     assert done.err.count(GUESS) == 1
-    assert "a guess from sizes; budget 1,000 tokens)" in done.err
+    assert "a guess from sizes; budget 1,000 tokens, as their cost is not known)" in done.err
     assert "warning: that may be more than the budget of 1,000 tokens" in done.err
     assert "forecast" not in done.out
 

@@ -337,8 +337,9 @@ async def test_a_probe_without_the_library_says_how_to_install_it() -> None:
 
 async def test_a_probe_without_a_key_names_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    with pytest.raises(ConfigError, match="OPENAI_API_KEY"):
+    with pytest.raises(ConfigError, match="there is no key") as caught:
         await ApiDriver(AgentSettings(driver="api", model="openai:m1")).probe()
+    assert "OPENAI_API_KEY" in (caught.value.hint or "")
 
 
 async def test_the_usual_variable_of_a_provider_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

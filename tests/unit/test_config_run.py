@@ -212,8 +212,8 @@ def test_a_command_for_a_shell_is_refused_and_told_how(tmp_path: Path, line: str
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("driver = 3", "driver must be a text that is not empty, not 3"),
-        ('driver = " "', 'driver must be a text that is not empty, not " "'),
+        ("driver = 3", "driver must be one of auto, claude, codex, api, acp, script, not 3"),
+        ('driver = " "', 'driver must be one of auto, claude, codex, api, acp, script, not " "'),
         ('script = ""', 'script must be a text that is not empty, not ""'),
         ('script = "a\\u0000"', "script must be a text that is not empty, not"),
         ("parallel_workers = 0", "parallel_workers must be a whole number from 1 to 64, not 0"),

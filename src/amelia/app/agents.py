@@ -14,13 +14,10 @@ from pathlib import Path
 
 import anyio
 
-from amelia.model.agents import AgentSettings, Driver, DriverInfo, Role
+from amelia.model.agents import AUTO, DRIVERS, AgentSettings, Driver, DriverInfo, Role
 from amelia.model.errors import AmeliaError, ConfigError
 from amelia.model.settings import RunSettings
 
-AUTO = "auto"
-DRIVERS = ("claude", "codex", "api", "acp", "script")
-"""Every driver there is, by its name in the settings."""
 PATIENCE = timedelta(seconds=30)
 """How long an agent may take to answer a handshake."""
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from amelia.app.agents import AUTO, DRIVERS, best_of, candidates
-from amelia.model.agents import AgentSettings, DriverInfo, Role
+from amelia.app.agents import best_of, candidates
+from amelia.model.agents import AUTO, DRIVERS, AgentSettings, DriverInfo, Role
 from amelia.model.errors import AmeliaError
 from amelia.model.evidence import TestCommand
 from amelia.system.git_places import Source
@@ -77,7 +77,7 @@ def command_check(command: TestCommand | None) -> Check:
         hint = 'say how in amelia.toml:  [verify]  command = ["python", "-m", "pytest"]'
         return doubtful("tests", "no way to run tests was found", hint)
     others = f" ({', '.join(command.others)} would be possible too)" if command.others else ""
-    return well("tests", " ".join(command.argv) + others)
+    return well("tests", f"{' '.join(command.argv)}{others}; tried when a run begins")
 
 
 def home_check(home: Path, *, free: int, is_writable: bool) -> Check:

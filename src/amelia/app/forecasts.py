@@ -5,11 +5,10 @@ from datetime import datetime
 from itertools import chain
 from pathlib import Path
 
-from amelia.app.agents import AUTO
 from amelia.app.runs import NewRun
 from amelia.drive.prices import price_of
 from amelia.model import events as ev
-from amelia.model.agents import AgentSettings, Role, Usage, total
+from amelia.model.agents import AUTO, AgentSettings, Role, Usage, total
 from amelia.model.errors import JournalError
 from amelia.model.journal import Recorded
 from amelia.model.plan import Unit, UnitId

@@ -21,18 +21,19 @@ from amelia.config.values import (
     file_beside,
     flag,
     number,
+    one_of,
     text,
     variable,
     variables,
     web_address,
     whole,
 )
-from amelia.model.agents import AgentSettings, Allowance, Role
+from amelia.model.agents import AUTO, DRIVERS, AgentSettings, Allowance, Role
 from amelia.model.errors import ConfigError
 from amelia.model.policy import Budget
 
 AGENT: Mapping[str, Reader] = {
-    "driver": text,
+    "driver": one_of((AUTO, *DRIVERS)),
     "model": text,
     "command": command,
     "base_url": web_address,

@@ -92,7 +92,7 @@ def _detail(ending: Ending, exit_code: int | None, said: str) -> str:
         Ending.OK: "",
         Ending.FAILED: "the agent failed",
         Ending.NO_REPORT: "the agent ended without a report",
-        Ending.LIMITED: "the provider's limit is reached",
+        Ending.LIMITED: "the provider does not answer for now",
         Ending.AUTH: "the provider refuses the login",
         Ending.SESSION_LOST: "the session to go on with is not there any more",
         Ending.OUT_OF_BUDGET: "the turn used up what it may use",

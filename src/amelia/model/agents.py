@@ -11,6 +11,10 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import NewType, Protocol, TypeAlias
 
+AUTO = "auto"
+DRIVERS = ("claude", "codex", "api", "acp", "script")
+"""Every driver there is, by its name in the settings; `AUTO` stands for the first that is there and ready."""
+
 SessionId = NewType("SessionId", str)
 REFUSED = frozenset({401, 403})
 """The statuses of HTTP with which a provider refuses a key or a login."""
@@ -156,7 +160,7 @@ class AgentSettings:
     Settings, servers and hooks that the repository brings for agents count only if it is trusted.
     """
 
-    driver: str = "auto"
+    driver: str = AUTO
     model: str | None = None
     command: tuple[str, ...] = ()
     base_url: str | None = None

@@ -101,6 +101,8 @@ def new_run(home: Path, plan_name: str, today: datetime) -> RunDirectory:
 def find_run(home: Path, name: str) -> RunDirectory:
     """Returns the run of that name, or the only one whose name starts so."""
     names = sorted(directory.run for directory in all_runs(home))
+    if not name:
+        raise UnknownRunError("no run is named", hint="`amelia status` lists the runs")
     found = [run for run in names if run == name] or [run for run in names if run.startswith(name)]
     if len(found) == 1:
         return RunDirectory(home / "runs" / found[0])

@@ -92,8 +92,8 @@ def _verdict(answer: Answer[Report], allowance: Allowance) -> tuple[Ending, str]
     ending = ended.ending
     if ending is Ending.OUT_OF_BUDGET and not allowance.is_used_up_by(answer.spent):
         ending = Ending.FAILED  # a bound of the agent's own; another turn would find the same
-    parts = (f"The agent's turn ended badly: {ending}.", ended.detail, ended.text)
-    return ending, "\n".join(part for part in parts if part)
+    opening = "" if ending is Ending.LIMITED else f"The agent's turn ended badly: {ending}."
+    return ending, "\n".join(part for part in (opening, ended.detail, ended.text) if part)
 
 
 def _reported(report: Report) -> tuple[Ending, str]:

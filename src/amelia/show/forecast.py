@@ -18,7 +18,8 @@ def forecast_lines(forecast: Forecast, budget: Budget) -> Iterator[str]:
     if forecast.cost is not None:
         parts.append(_money(forecast.cost))
     allowed, is_enough = _compare(forecast, budget)
-    grounds = [_grounds(forecast), *([f"budget {allowed}"] if allowed else [])]
+    unpriced = ", as their cost is not known" if forecast.cost is None else ""
+    grounds = [_grounds(forecast), *([f"budget {allowed}{unpriced}"] if allowed else [])]
     yield f"forecast: {', '.join(parts)} ({'; '.join(grounds)})"
     if not is_enough:
         yield f"warning: that may be more than the budget of {allowed}; then the run halts until it gets more"

@@ -79,9 +79,12 @@ def test_tests_that_cannot_be_run_are_a_doubt_with_a_way_out() -> None:
 
 def test_the_test_command_is_shown_with_what_else_would_be_possible() -> None:
     command = TestCommand(RunnerKind.PYTEST, ("python", "-m", "pytest"))
-    assert command_check(command) == Check("tests", Health.OK, "python -m pytest")
+    assert command_check(command) == Check("tests", Health.OK, "python -m pytest; tried when a run begins")
     several = TestCommand(RunnerKind.PYTEST, ("python", "-m", "pytest"), others=("make",))
-    assert command_check(several).text == "python -m pytest (make would be possible too)"
+    assert (
+        command_check(several).text
+        == "python -m pytest (make would be possible too); tried when a run begins"
+    )
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def test_a_server_of_ones_own_needs_no_key_and_gets_none_of_another(
 
 @pytest.mark.parametrize("model", ["openai:gpt-5", "anthropic:m1"])
 def test_a_missing_key_is_told_from_a_wrong_name(model: str) -> None:
-    with pytest.raises(MissingKeyError, match="API_KEY"):
+    with pytest.raises(MissingKeyError, match="there is no key for this provider"):
         make_model(Assignment(model=model), None)
 
 

@@ -45,7 +45,7 @@ def test_what_was_learned_is_told_and_what_is_unknown_is_left_out() -> None:
 def test_tokens_are_bounded_where_the_cost_is_unknown() -> None:
     assert lines(cost=None) == snapshot(
         [
-            "forecast: 6 units, about 8.5 to 59 min, 1.2 to 8.4 M tokens (a guess from sizes; budget 200,000,000 tokens)"
+            "forecast: 6 units, about 8.5 to 59 min, 1.2 to 8.4 M tokens (a guess from sizes; budget 200,000,000 tokens, as their cost is not known)"
         ]
     )
 

@@ -50,9 +50,9 @@ def ended(ending: Ending, **more: Any) -> ev.AttemptEnded:
         ),
         (
             ended(Ending.LIMITED, until="2026-11-02T14:05:00+00:00"),
-            "phase-2  attempt 1  the agent's limit is reached, goes on at 14:05",
+            "phase-2  attempt 1  the agent has to wait, goes on at 14:05",
         ),
-        (ended(Ending.LIMITED), "phase-2  attempt 1  the agent's limit is reached"),
+        (ended(Ending.LIMITED), "phase-2  attempt 1  the agent has to wait"),
         (
             ev.AttemptVerified(unit=PHASE, attempt=1, passed=True),
             "phase-2  attempt 1  checks passed",

@@ -272,7 +272,7 @@ def test_time_stands_still_when_a_run_is_over() -> None:
     ("story", "summary"),
     [
         (chain(2).whole("1").start("2").wait(240), "1 of 2 done · 1 running · 4m 11s"),
-        (chain(1).whole("1").end(Result.COMPLETED), "completed · 1 of 1 done · 10s · branch amelia/demo"),
+        (chain(1).whole("1").end(Result.COMPLETED), "completed · 1 of 1 done · branch amelia/demo · 10s"),
         (
             chain(1).start("1").fail("1").end(Result.HALTED, Reason.VERIFY_LIMIT),
             "halted: the checks still failed after the last attempt · 0 of 1 done · 1 failed · 7s",

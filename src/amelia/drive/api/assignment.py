@@ -1,7 +1,6 @@
 """What the driver and its program say to each other: the assignment, and lines of the plain dialect."""
 
 import json
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import BinaryIO
@@ -46,6 +45,5 @@ class Teller:
         self.tell("end", ending=ending, detail=detail[:DETAIL_LIMIT])
 
     def limit(self, detail: str, until: str | None) -> None:
-        """Writes that the provider serves nobody for now; why is for people, on the standard error."""
-        sys.stderr.write(f"{detail[:DETAIL_LIMIT]}\n")
-        self.tell("limit", until=until)
+        """Writes that the provider serves nobody for now, and why."""
+        self.tell("limit", until=until, detail=detail[:DETAIL_LIMIT])

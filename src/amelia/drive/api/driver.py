@@ -41,10 +41,14 @@ class ApiDriver:
         if answer.exit_code == 0:
             return DriverInfo(argv[0], f"pydantic-ai {answer.text}")
         if answer.exit_code == NOT_INSTALLED:
-            raise ConfigError(f"driver api: {answer.text}", hint=f"install what it needs: {INSTALL}")
+            raise ConfigError(
+                f"driver api: a package is not installed ({answer.text})",
+                hint=f"install what it needs: {INSTALL}",
+            )
         reason = "no answer in time" if answer.exit_code is None else answer.text
         raise ConfigError(
-            f"driver api: {reason}", hint="check `model`, `base_url` and the variable that `key` names"
+            f"driver api: {reason}",
+            hint=f"check `model` and `base_url`, and the key in {self._usual_key()}",
         )
 
     async def start(self, spec: TurnSpec) -> ProgramTurn:
@@ -96,6 +100,9 @@ class ApiDriver:
 
     def _key(self) -> str | None:
         """Returns the key that the settings name, or the usual one of the provider."""
+        return next(iter(keys_for(self.name, self.settings, [self._usual_key()]).values()), None)
+
+    def _usual_key(self) -> str:
+        """Returns the variable in which the provider's key usually is, if the settings name no other."""
         provider = self._model().partition(":")[0].partition("-")[0]
-        keys = keys_for(self.name, self.settings, [f"{provider.upper()}_API_KEY"])
-        return next(iter(keys.values()), None)
+        return self.settings.key or f"{provider.upper()}_API_KEY"

@@ -40,8 +40,9 @@ def make_model(assignment: Assignment, key: str | None) -> Model:
     try:
         return infer_model(name, lambda provider: _make_provider(provider, given))
     except UserError as error:  # of the provider, which looked for its key
-        kind = ModelError if key else MissingKeyError
-        raise kind(f"{assignment.model}: {error}") from error
+        if key:
+            raise ModelError(f"{assignment.model}: {error}") from error
+        raise MissingKeyError(f"{assignment.model}: there is no key for this provider") from error
     except (ImportError, ValueError) as error:
         raise ModelError(f"{assignment.model}: {error}") from error
     except TypeError as error:

@@ -86,13 +86,14 @@ async def take_turn(assignment: Assignment, prompt: str, *, key: str | None, tel
     except UsageLimitExceeded:
         teller.end(Ending.FAILED, f"no report after {assignment.max_turns} requests to the model")
     except Exception as error:  # noqa: BLE001 - whatever the libraries make of what a provider sends is an end
-        _tell_fault(error, teller)
+        _tell_fault(error, assignment.base_url, teller)
 
 
-def _tell_fault(error: Exception, teller: Teller) -> None:
+def _tell_fault(error: Exception, base_url: str | None, teller: Teller) -> None:
     fault = read_fault(error, datetime.now(UTC))
     if fault.ending is Ending.LIMITED:
-        teller.limit(fault.detail, fault.until)
+        where = f"{base_url}: " if base_url else ""
+        teller.limit(f"{where}{fault.detail}", fault.until)
     else:
         teller.end(fault.ending, fault.detail)
 

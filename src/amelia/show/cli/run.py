@@ -9,7 +9,7 @@ from typing import BinaryIO, TypedDict, Unpack
 import anyio
 import click
 
-from amelia.app.agents import AUTO, missing_of
+from amelia.app.agents import missing_of
 from amelia.app.forecasts import foresee, foresee_new
 from amelia.app.people import start_in_background
 from amelia.app.plans import compile_with
@@ -17,7 +17,7 @@ from amelia.app.runs import NewRun, begin_run, notices
 from amelia.config import load_settings
 from amelia.config.agents import agent_over
 from amelia.config.places import state_home
-from amelia.model.agents import Role
+from amelia.model.agents import AUTO, Role
 from amelia.model.plan import Mode
 from amelia.model.policy import Budget
 from amelia.model.settings import RunSettings

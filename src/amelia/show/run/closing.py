@@ -138,6 +138,8 @@ def _counts(scene: Scene) -> Iterator[str]:
 def _whole(scene: Scene) -> Iterator[str]:
     """Yields what is to be said about the run as a whole."""
     run, timeline = scene.run, scene.timeline
+    if run.outcome is not None and run.outcome.result is Result.COMPLETED:
+        yield f"branch {scene.charset.shown(branch_ref(run.facts.run).removeprefix('refs/heads/'))}"
     if run.branch is Branch.CHECKING:
         yield "testing the whole branch"
     time = lasted(timeline.started_at, scene.now)
@@ -151,5 +153,3 @@ def _whole(scene: Scene) -> Iterator[str]:
         yield f"{red} test{'s' if red > 1 else ''} still red"
     if put_off := sum(ruling.disposition is Disposition.DEFER for _, _, ruling in run.rulings):
         yield f"{put_off} finding{'s' if put_off > 1 else ''} put off"
-    if run.outcome is not None and run.outcome.result is Result.COMPLETED:
-        yield f"branch {scene.charset.shown(branch_ref(run.facts.run).removeprefix('refs/heads/'))}"

@@ -144,7 +144,7 @@ def _of_decision(  # noqa: PLR0911 - a line per event
 def _ended(event: ev.AttemptEnded, at: datetime) -> str:
     said = f": {event.summary}" if event.summary else ""
     if event.ending is Ending.LIMITED:
-        return f"the agent's limit is reached{_until(event.until, at)}{said}"
+        return f"the agent has to wait{_until(event.until, at)}{said}"
     if event.ending is not Ending.OK:
         return f"the agent did not finish ({_words(event.ending)}){said}"
     return f"refused by a commit hook: {event.refused}" if event.refused else f"written{said}"
