@@ -37,13 +37,17 @@ class Supervisor:
         return self.process.wait(10)
 
 
+# As part of the package, so that it is measured; how it is started in earnest is in `supervise.BOOT`.
+RUN = "import sys; from amelia.system import supervise; supervise.run(sys.argv[1:])"
+
+
 @contextmanager
 def supervisor(trace: Trace, script: str, *, grace: float = 5, lock: str = "") -> Generator[Supervisor]:
     reader, writer = os.pipe()
     env = {**os.environ, "AMELIA_TRACE": trace.mark, supervise.MARK: "token"}
     arguments = [str(reader), str(grace), lock, "sh", "-c", script]
     with subprocess.Popen(
-        [sys.executable, "-c", supervise.BOOT, str(Path(supervise.__file__).parent), *arguments],
+        [sys.executable, "-c", RUN, *arguments],
         cwd=trace.folder,
         env=env,
         pass_fds=[reader],

@@ -7,7 +7,7 @@ import pytest
 from amelia.run.waiting import wait_until
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
-A_LITTLE = (NOW + timedelta(minutes=5)).isoformat()
+A_LITTLE = (NOW + timedelta(minutes=1)).isoformat()
 VERY_LONG = (NOW + timedelta(days=8)).isoformat()
 
 
