@@ -146,19 +146,23 @@ def _repair(spec: TurnSpec, ended: TurnEnded, problem: str) -> TurnSpec:
 
 async def _turn(shop: Workshop, spec: TurnSpec, tell: Tell) -> TurnEnded:
     """Takes a turn; its session and what it uses are told as they come, for nobody knows how it ends."""
+    known = spec
 
     def hear(event: AgentEvent) -> None:
+        nonlocal known
         match event:
-            case SessionStarted(session) if not spec.is_repair:
-                tell(_opened(shop, spec, session))
+            case SessionStarted(session):
+                known = replace(spec, session=session)  # some agents name their sessions themselves
+                if not spec.is_repair:
+                    tell(_opened(shop, spec, session))
             case Used(usage):
-                tell(_used(spec, usage))
+                tell(_used(known, usage))
             case _:
                 pass
 
     ended = await shop.agents.take_turn(spec, hear)
     if ended.usage is None and ended.ending is not Ending.SESSION_LOST:
-        tell(_used(spec, None))
+        tell(_used(known, None))
     return ended
 
 

@@ -64,6 +64,7 @@ def reported(bench: Bench) -> list[Usage | None]:
     """Returns what was told of use, by the developer."""
     told = [event for event in bench.told if isinstance(event, ev.UsageReported)]
     assert {event.role for event in told} <= {Role.DEVELOPER}
+    assert {event.session for event in told} <= {"s-1"}
     return [event.usage for event in told]
 
 

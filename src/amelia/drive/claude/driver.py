@@ -126,7 +126,7 @@ class ClaudeDriver:
         return ProgramTurn(spec, Program(argv, environment, ClaudeLines(spec.before), secrets=secrets))
 
     def _options(self, spec: TurnSpec) -> list[str]:
-        settings, may_write = self.settings, spec.may_write and not spec.is_repair
+        settings, may_write = self.settings, spec.may_write
         may_use_servers = settings.trusts_repository and may_write
         sources = "user,project,local" if settings.trusts_repository else "user"
         budget = spec.allowance.cost if self._has_price(spec) else None

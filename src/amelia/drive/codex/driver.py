@@ -106,7 +106,7 @@ class CodexDriver:
         return ProgramTurn(spec, program)
 
     def _arguments(self, spec: TurnSpec) -> list[str]:
-        may_write = spec.may_write and not spec.is_repair
+        may_write = spec.may_write
         settings = (*SETTINGS, *self._provider(), *self._trust(spec.cwd), *_sandbox(spec))
         return [
             *self._command(),
