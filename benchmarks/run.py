@@ -325,7 +325,7 @@ def makespan(place: Path, *, units: int, workers: int, unit_seconds: float, know
     with SqliteJournal(place / "journal.db") as journal:
         journal.append([facts])
         began = time.perf_counter()
-        anyio.run(Coordinator(journal, Sleepers(seconds), Silent()).drive)
+        anyio.run(Coordinator(journal, Sleepers(seconds), Silent()).drive, journal.read())
         took = time.perf_counter() - began
     known = "scores that fit" if knows_sizes else "scores that say nothing"
     return Figure(

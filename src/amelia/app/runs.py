@@ -116,12 +116,13 @@ async def drive_run(directory: RunDirectory, watcher: Watcher) -> Driven:
         while not _is_final(driven.run):
             await recover(shop)
             coordinator = Coordinator(journal, WorkshopSteps(shop), watcher)
-            run = await coordinator.drive()
+            run = await coordinator.drive(past)
             driven = Driven(run, coordinator.stopped_by, coordinator.watcher_problem)
             # Whoever leaves a wish while the work is put away relies on us to see it.
             await to_thread.run_sync(lambda: keep_work(shop, is_final=False))
             if driven.run.is_paused or driven.stopped_by or not journal.requests():
                 break
+            past = journal.read()
         if _is_final(driven.run):
             await to_thread.run_sync(lambda: keep_work(shop, is_final=True))
         return driven

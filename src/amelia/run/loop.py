@@ -77,11 +77,11 @@ class Coordinator:
         self.stopped_by: signal.Signals | None = None
         self.watcher_problem: Exception | None = None
 
-    async def drive(self) -> RunState:
-        """Takes the run from where its journal ends as far as it goes."""
+    async def drive(self, past: Sequence[Recorded]) -> RunState:
+        """Takes the run from where its journal ends as far as it goes; `past` is all that is in there."""
         try:
             with self._answers, self._heard:
-                self._take_over()
+                self._take_over(past)
                 async with anyio.create_task_group() as tasks:
                     tasks.start_soon(self._heartbeat)
                     tasks.start_soon(self._signals, tasks)
@@ -92,9 +92,8 @@ class Coordinator:
             raise problems.exceptions[0] from problems
         return self._run
 
-    def _take_over(self) -> None:
+    def _take_over(self, past: Sequence[Recorded]) -> None:
         """Goes where the journal ends; what was under way there is not any more."""
-        past = self._journal.read()
         self._run = fold(recorded.event for recorded in past)
         if len(past) > 1:
             self._tell(lambda watcher: watcher.begin(past))

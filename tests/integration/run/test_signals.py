@@ -40,7 +40,7 @@ async def until_told(command):
 async def main():
     with SqliteJournal(place / "journal.db") as journal:
         coordinator = Coordinator(journal, ScriptedSteps({"1/drive": until_told}), Nobody())
-        run = await coordinator.drive()
+        run = await coordinator.drive(journal.read())
         assert run == fold(recorded.event for recorded in journal.read())
     print(coordinator.stopped_by and coordinator.stopped_by.name, run.is_paused, run.wish, flush=True)
 

@@ -89,7 +89,7 @@ async def drive(
     journal: MemoryJournal, script: dict[str, Performance] | None = None, watcher: Watcher | None = None
 ) -> RunState:
     with anyio.fail_after(10):
-        run = await Coordinator(journal, ScriptedSteps(script), watcher or Watcher()).drive()
+        run = await Coordinator(journal, ScriptedSteps(script), watcher or Watcher()).drive(journal.read())
     assert run == standing(journal)
     return run
 
@@ -170,7 +170,7 @@ async def test_no_step_is_carried_out_before_it_stands_in_the_journal() -> None:
             performed.append(step_name(command))
             return await super().perform(command, tell)
 
-    run = await Coordinator(journal, Suspicious(), Watcher()).drive()
+    run = await Coordinator(journal, Suspicious(), Watcher()).drive(journal.read())
     assert run.outcome == COMPLETED
     steps = ("drive", "verify", "review", "land")
     assert performed == [*(f"{name}/{step}" for name in "12" for step in steps), "branch"]
@@ -420,7 +420,7 @@ async def test_the_same_request_twice_is_fulfilled_once() -> None:
 async def test_a_journal_that_cannot_be_written_ends_the_loop_with_its_error(room: int) -> None:
     journal = begun(journal=FullJournal(room))
     with anyio.fail_after(10), pytest.raises(JournalError, match="the disk is full") as ended:
-        await Coordinator(journal, ScriptedSteps(), Watcher()).drive()
+        await Coordinator(journal, ScriptedSteps(), Watcher()).drive(journal.read())
     assert ended.value.hint == "make room"
     assert len(events_of(journal)) == 2 * room - 1
 
@@ -428,7 +428,9 @@ async def test_a_journal_that_cannot_be_written_ends_the_loop_with_its_error(roo
 async def test_nothing_is_carried_out_that_could_not_be_written() -> None:
     journal = begun(journal=FullJournal(1))
     with pytest.raises(JournalError):
-        await Coordinator(journal, ScriptedSteps({"1/drive": raising(AssertionError())}), Watcher()).drive()
+        await Coordinator(journal, ScriptedSteps({"1/drive": raising(AssertionError())}), Watcher()).drive(
+            journal.read()
+        )
     assert len(events_of(journal)) == 1
 
 
@@ -441,12 +443,12 @@ async def test_a_mailbox_that_cannot_be_read_ends_the_loop_and_its_steps() -> No
 
     journal = begun(journal=Broken())
     with anyio.fail_after(10), pytest.raises(JournalError, match="the mailbox is damaged"):
-        await Coordinator(journal, ScriptedSteps({"1/drive": forever}), Watcher()).drive()
+        await Coordinator(journal, ScriptedSteps({"1/drive": forever}), Watcher()).drive(journal.read())
 
 
 async def test_a_journal_that_does_not_start_with_a_run_is_a_mistake() -> None:
     with pytest.raises(InternalError, match="starts with RunStarted"):
-        await Coordinator(MemoryJournal(), ScriptedSteps(), Watcher()).drive()
+        await Coordinator(MemoryJournal(), ScriptedSteps(), Watcher()).drive([])
 
 
 async def test_a_watcher_that_fails_does_not_stop_the_run_and_is_not_told_again() -> None:
@@ -458,15 +460,15 @@ async def test_a_watcher_that_fails_does_not_stop_the_run_and_is_not_told_again(
 
     watcher = Failing()
     coordinator = Coordinator(journal := chained(), ScriptedSteps(), watcher)
-    assert (await coordinator.drive()).outcome == COMPLETED
+    assert (await coordinator.drive(journal.read())).outcome == COMPLETED
     assert len(watcher.runs) == 3
     assert isinstance(coordinator.watcher_problem, ZeroDivisionError)
     assert standing(journal).outcome == COMPLETED
 
 
 async def test_a_watcher_that_sees_everything_has_no_failure() -> None:
-    coordinator = Coordinator(begun(), ScriptedSteps(), Watcher())
-    await coordinator.drive()
+    coordinator = Coordinator(journal := begun(), ScriptedSteps(), Watcher())
+    await coordinator.drive(journal.read())
     assert coordinator.watcher_problem is None
     assert coordinator.stopped_by is None
 

@@ -28,6 +28,8 @@ def drive(directory: RunDirectory, *, as_json: bool) -> int:
         driven = _drive(directory, watcher)
         if driven is None:
             click.echo(f"run {directory.run} is driven by another process; following it", err=True)
+        elif driven.was_final:
+            click.echo(f"run {directory.run} is {driven.run.outcome}; there is nothing to resume", err=True)
         if driven is None or driven.was_final:
             try:
                 driven = _follow(directory, watcher)

@@ -2,13 +2,13 @@
 
 import click
 
-from amelia.app.people import ask, standing
+from amelia.app.people import ask
 from amelia.app.runs import plan_has_changed
 from amelia.config.places import state_home
 from amelia.model.agents import Allowance
 from amelia.model.events import BudgetChanged
 from amelia.model.policy import Budget
-from amelia.record.runs import find_run
+from amelia.record.runs import find_run, started
 from amelia.show.cli.amounts import MONEY, TOKENS
 from amelia.show.cli.driving import drive
 
@@ -37,19 +37,16 @@ def command(
     Follows the run if another process drives it. Exit codes are those of `amelia run`.
     """
     directory = find_run(state_home(), run)
-    state = standing(directory)
-    if state.outcome is not None and state.outcome.is_final:
-        click.echo(f"run {directory.run} is {state.outcome}; there is nothing to resume", err=True)
-        raise SystemExit(drive(directory, as_json=as_json))
     said = Budget(
         unit=Allowance(cost=max_unit_cost, tokens=max_unit_tokens),
         run=Allowance(cost=max_cost, tokens=max_tokens),
     )
     if said != Budget():
         ask(directory, BudgetChanged(said))
-    if plan_has_changed(state.facts):
+    found = started(directory)
+    if found is not None and plan_has_changed(found[1]):
         click.echo(
-            f"note: {state.facts.plan_path} is not what it was when the run started; the run goes on with "
+            f"note: {found[1].plan_path} is not what it was when the run started; the run goes on with "
             f"the plan it started with ({directory.plan})",
             err=True,
         )
