@@ -86,8 +86,9 @@ def open_repair(directory: RunDirectory, unit: UnitId) -> Repair:
     if (reason := refusal(run, UnitReset(unit))) is not None or not isinstance(state, Parked):
         raise RefusedError(reason or f"{unit} does not wait for a person")
     shop = open_workshop(directory, run.facts)
-    number = _FIRST_FIX_LANE + list(run.units).index(unit)
-    repair = Repair(shop, Place(unit, lane=number, attempt=state.track.attempt, base=state.track.base))
+    index, assigned = next((n, each) for n, each in enumerate(run.facts.units) if each.id == unit)
+    number, track = _FIRST_FIX_LANE + index, state.track
+    repair = Repair(shop, Place(assigned, lane=number, attempt=track.attempt, base=track.base))
     unkept = Unkept(state.track.base, repair.ref)
     if unkept_in(repair.lane) != unkept:
         start = state.work.commit if state.work is not None else state.track.base

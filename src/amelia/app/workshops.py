@@ -13,7 +13,7 @@ from amelia.drive.session import Sessions
 from amelia.judge.detect import find_command, planned_commands
 from amelia.judge.verify import Verifier
 from amelia.land.publish import publish_attempts
-from amelia.model.agents import AgentEvent, Role, SessionId, TurnEnded, TurnSpec
+from amelia.model.agents import AgentEvent, AgentSettings, Role, SessionId, TurnEnded, TurnSpec
 from amelia.model.errors import ConfigError
 from amelia.model.events import AttemptVerified, RunStarted, SessionOpened
 from amelia.model.evidence import TestCommand, VerifySettings
@@ -21,6 +21,7 @@ from amelia.model.git import ref_component
 from amelia.model.journal import Recorded
 from amelia.model.plan import Unit
 from amelia.record.runs import RunDirectory
+from amelia.run.asking import Desk
 from amelia.run.workshop import Workshop
 from amelia.system.git_commands import list_refs
 from amelia.system.git_places import Lane, Store
@@ -40,20 +41,23 @@ def open_workshop(directory: RunDirectory, facts: RunStarted, past: Iterable[Rec
     proofs = [event.proof for event in happened if isinstance(event, AttemptVerified) and event.proof]
     return Workshop(
         facts=facts,
-        directory=directory,
+        desk=Desk(
+            directory=directory,
+            agents=RunAgents(facts.agents, owners),
+            settings=facts.agents,
+            clocks=facts.clocks,
+        ),
         store=open_store(directory, facts),
-        agents=_Agents(facts, owners),
         verifier=make_verifier(directory, facts.test_command, facts.verify, known=proofs),
-        clocks=facts.clocks,
         now=lambda: datetime.now(UTC),
     )
 
 
-class _Agents:
+class RunAgents:
     """The agents of a run, looked for when the first takes a turn: a run can be ended without them."""
 
-    def __init__(self, facts: RunStarted, owners: Mapping[SessionId, Role]) -> None:
-        self._facts = facts
+    def __init__(self, settings: Mapping[str, AgentSettings], owners: Mapping[SessionId, Role]) -> None:
+        self._settings = settings
         self._owners = owners
         self._sessions: Sessions | None = None
 
@@ -62,7 +66,7 @@ class _Agents:
     ) -> TurnEnded:
         """Carries out one whole turn."""
         if self._sessions is None:
-            drivers = {Role(role): make_driver(agent) for role, agent in self._facts.agents.items()}
+            drivers = {Role(role): make_driver(agent) for role, agent in self._settings.items()}
             self._sessions = Sessions(drivers, self._owners)
         return await self._sessions.take_turn(spec, on_event)
 

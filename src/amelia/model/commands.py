@@ -7,7 +7,7 @@ from amelia.model.agents import UNBOUNDED, Allowance, SessionId, Usage
 from amelia.model.events import Event, Step, Work
 from amelia.model.findings import Finding
 from amelia.model.git import CommitId
-from amelia.model.plan import TaskId, UnitId
+from amelia.model.plan import TaskId, Unit, UnitId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,13 +24,28 @@ class Expected:
 
 
 @dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is when a unit's step begins: the unit's place in the plan, and how many are done."""
+
+    position: int = 1
+    total: int = 1
+    done: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     """Where a step belongs: the unit and its attempt, the lane it runs in, and the base it started from."""
 
-    unit: UnitId
+    assigned: Unit
     lane: int
     attempt: int
     base: CommitId
+    progress: Progress = Progress()
+
+    @property
+    def unit(self) -> UnitId:
+        """The id of the unit."""
+        return self.assigned.id
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,10 @@ from amelia.model import events as ev
 from amelia.model.agents import (
     UNBOUNDED,
     AgentEvent,
+    Agents,
+    AgentSettings,
     Allowance,
+    Clocks,
     Ending,
     Role,
     SessionId,
@@ -34,7 +37,7 @@ from amelia.model.agents import (
 from amelia.model.commands import Place
 from amelia.model.git import ref_component
 from amelia.model.plan import UnitId
-from amelia.run.workshop import Workshop
+from amelia.record.runs import RunDirectory
 from amelia.system.git_commands import untracked
 from amelia.system.git_places import Lane
 
@@ -45,6 +48,16 @@ Tell: TypeAlias = Callable[[ev.Event], None]
 _SHOWN = 5
 _ANSWERED = frozenset({Ending.OK, Ending.NO_REPORT})
 _NOT_ITS_FAULT = frozenset({Ending.LIMITED, Ending.AUTH, Ending.OUT_OF_BUDGET})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Desk:
+    """Where the agents of a run are asked: who they are, how long they may take, where it is recorded."""
+
+    directory: RunDirectory
+    agents: Agents
+    settings: Mapping[str, AgentSettings]
+    clocks: Clocks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,19 +89,19 @@ class Answer(Generic[A]):
     has_meddled: bool = False
 
 
-async def ask(shop: Workshop, question: Question[A], tell: Tell) -> Answer[A]:
+async def ask(desk: Desk, question: Question[A], tell: Tell) -> Answer[A]:
     """Lets an agent answer."""
-    spec = _spec(shop, question)
-    ended = await _turn(shop, spec, tell)
+    spec = _spec(desk, question)
+    ended = await _turn(desk, spec, tell)
     if ended.ending is Ending.SESSION_LOST and spec.resume:
         fresh = _fresh_session()
         tell(ev.SessionReplaced(unit=question.at.unit, attempt=question.at.attempt, session=fresh))
         spec = replace(spec, prompt=question.in_full, session=fresh, resume=False, before=None)
-        ended = await _turn(shop, spec, tell)
+        ended = await _turn(desk, spec, tell)
     spent = Spent().plus(ended.usage)
     found = _read(question, ended)
     if isinstance(found, Invalid) and ended.ending in _ANSWERED and ended.session:
-        ended, found, spent = await _ask_again(shop, question, (spec, ended, found), tell=tell)
+        ended, found, spent = await _ask_again(desk, question, (spec, ended, found), tell=tell)
     if not question.role.may_write and (changed := await to_thread.run_sync(_changed, question.lane)):
         meddled = Invalid(f"the {question.role} is not to change files, but changed {changed}")
         return Answer(ended, meddled, spent, has_meddled=True)
@@ -96,14 +109,14 @@ async def ask(shop: Workshop, question: Question[A], tell: Tell) -> Answer[A]:
 
 
 async def _ask_again(
-    shop: Workshop, question: Question[A], before: tuple[TurnSpec, TurnEnded, Invalid], *, tell: Tell
+    desk: Desk, question: Question[A], before: tuple[TurnSpec, TurnEnded, Invalid], *, tell: Tell
 ) -> tuple[TurnEnded, A | Invalid, Spent]:
     """Asks for an answer once more, if that can be paid; a limit on the way is one of the whole turn."""
     spec, ended, problem = before
     spent = Spent().plus(ended.usage)
     if spec.allowance.is_used_up_by(spent):
         return replace(ended, ending=Ending.OUT_OF_BUDGET), problem, spent
-    repaired = await _turn(shop, _repair(spec, ended, problem.detail), tell)
+    repaired = await _turn(desk, _repair(spec, ended, problem.detail), tell)
     spent = spent.plus(repaired.usage)
     found = _read(question, repaired)
     if not isinstance(found, Invalid) or repaired.ending in _NOT_ITS_FAULT:
@@ -111,7 +124,7 @@ async def _ask_again(
     return ended, Invalid(f"{problem.detail}; asked once more: {found.detail}"), spent
 
 
-def _spec(shop: Workshop, question: Question[A]) -> TurnSpec:
+def _spec(desk: Desk, question: Question[A]) -> TurnSpec:
     at, is_resumed = question.at, question.session is not None
     return TurnSpec(
         role=question.role,
@@ -124,11 +137,11 @@ def _spec(shop: Workshop, question: Question[A]) -> TurnSpec:
         before=question.before,
         schema=question.schema,
         allowance=question.allowance,
-        clocks=shop.clocks,
-        transcript=str(shop.directory.transcript(ref_component(at.unit), at.attempt, question.role)),
-        lock=str(shop.directory.lock(at.lane)),
-        state=str(shop.directory.agents),
-        run=shop.facts.run,
+        clocks=desk.clocks,
+        transcript=str(desk.directory.transcript(ref_component(at.unit), at.attempt, question.role)),
+        lock=str(desk.directory.lock(at.lane)),
+        state=str(desk.directory.agents),
+        run=desk.directory.run,
     )
 
 
@@ -144,7 +157,7 @@ def _repair(spec: TurnSpec, ended: TurnEnded, problem: str) -> TurnSpec:
     )
 
 
-async def _turn(shop: Workshop, spec: TurnSpec, tell: Tell) -> TurnEnded:
+async def _turn(desk: Desk, spec: TurnSpec, tell: Tell) -> TurnEnded:
     """Takes a turn; its session and what it uses are told as they come, for nobody knows how it ends."""
     known = spec
 
@@ -154,25 +167,25 @@ async def _turn(shop: Workshop, spec: TurnSpec, tell: Tell) -> TurnEnded:
             case SessionStarted(session):
                 known = replace(spec, session=session)  # some agents name their sessions themselves
                 if not spec.is_repair:
-                    tell(_opened(shop, spec, session))
+                    tell(_opened(desk, spec, session))
             case Used(usage):
                 tell(_used(known, usage))
             case _:
                 pass
 
-    ended = await shop.agents.take_turn(spec, hear)
+    ended = await desk.agents.take_turn(spec, hear)
     if ended.usage is None and ended.ending is not Ending.SESSION_LOST:
         tell(_used(known, None))
     return ended
 
 
-def _opened(shop: Workshop, spec: TurnSpec, session: SessionId) -> ev.SessionOpened:
+def _opened(desk: Desk, spec: TurnSpec, session: SessionId) -> ev.SessionOpened:
     return ev.SessionOpened(
         unit=UnitId(spec.unit),
         attempt=spec.attempt,
         role=spec.role,
         session=session,
-        driver=shop.facts.agents[spec.role].driver,
+        driver=desk.settings[spec.role].driver,
     )
 
 

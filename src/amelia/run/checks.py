@@ -21,7 +21,6 @@ from amelia.model import events as ev
 from amelia.model.commands import LandWork, Place, VerifyBranch, VerifyWork
 from amelia.model.evidence import Delta, Demands, Receipt, Verdict
 from amelia.model.git import CommitId, TreeId, Treeish
-from amelia.model.plan import UnitId
 from amelia.run.workshop import Workshop
 from amelia.workspace.diff import changes, file_at, paths_in
 
@@ -67,22 +66,22 @@ async def check_work(
 ) -> Checked:
     """Checks a tree against the base it came from, or was merged onto."""
     demands = demands_of(
-        shop.units[command.at.unit].pieces,
+        command.at.assigned.pieces,
         red_tasks=command.expected.red_tasks,
         must_be_green=command.expected.must_be_green,
         may_be_red=command.expected.may_be_red,
     )
     delta = await to_thread.run_sync(lambda: _delta(shop, demands, base=base, tree=tree))
-    verdict, receipt = await shop.verifier.verify(delta, demands, checkout_in(shop, command.at))
+    verdict, receipt = await shop.verifier.verify(delta, demands, _checkout_of(shop, command.at))
     return Checked(of_a_person(verdict) if command.by_person else verdict, receipt)
 
 
 async def verify_branch(shop: Workshop, command: VerifyBranch) -> tuple[ev.Event, ...]:
     """Checks the whole branch against what the run started from."""
-    at = Place(UnitId(""), lane=_BRANCH_LANE, attempt=0, base=command.base)
     base, tip = await to_thread.run_sync(lambda: [shop.tree(one) for one in (command.base, command.tip)])
+    checkout = _checkout_in(shop, _BRANCH_LANE, base=command.base)
     verdict, receipt = await shop.verifier.verify_branch(
-        base, tip, open_red=command.open_red, waived=command.waived, checkout=checkout_in(shop, at)
+        base, tip, open_red=command.open_red, waived=command.waived, checkout=checkout
     )
     if not verdict.passed:
         shop.verifier.forget(tip)  # whoever resumes the run wants it tested anew
@@ -93,19 +92,23 @@ async def verify_branch(shop: Workshop, command: VerifyBranch) -> tuple[ev.Event
     )
 
 
-def checkout_in(shop: Workshop, at: Place) -> Checkout:
+def _checkout_in(shop: Workshop, number: int, *, base: CommitId) -> Checkout:
     """Returns what puts a tree into a lane's place for checks."""
 
     async def checkout(tree: str) -> Path:
-        lane = await to_thread.run_sync(shop.check_out, at, TreeId(tree))
+        lane = await to_thread.run_sync(lambda: shop.check_out(number, tree=TreeId(tree), base=base))
         return lane.directory
 
     return checkout
 
 
+def _checkout_of(shop: Workshop, at: Place) -> Checkout:
+    return _checkout_in(shop, at.lane, base=at.base)
+
+
 async def account(shop: Workshop, at: Place, tree: TreeId) -> str:
     """Returns what a reviewer is told of the checks."""
-    receipt = await shop.verifier.receipt(tree, checkout_in(shop, at))
+    receipt = await shop.verifier.receipt(tree, _checkout_of(shop, at))
     if receipt is None:
         return "Nothing was executed: this repository has no test command."
     command = " ".join(receipt.command)

@@ -10,4 +10,4 @@ from amelia.system.process import end_stale
 async def recover(shop: Workshop) -> None:
     """Ends what is left of the last coordinator's steps."""
     for lane in range(1, shop.facts.policy.parallel_workers + 1):
-        await end_stale(shop.directory.lock(lane))
+        await end_stale(shop.desk.directory.lock(lane))

@@ -65,7 +65,7 @@ async def evaluate_findings(shop: Workshop, command: EvaluateFindings, tell: Tel
         at=at,
         lane=shop.lane(at, Purpose.WORK),
         in_full=evaluator_prompt(
-            shop.assignment(at.unit),
+            shop.assignment(at.assigned),
             diff=await _diff(shop, at.base, command.work.commit),
             findings=command.findings,
         ),
@@ -89,7 +89,7 @@ async def _review_prompt(shop: Workshop, command: ReviewWork) -> str:
     if command.reviewed is not None and command.reviewed != commit:
         since = await _diff(shop, command.reviewed, commit)
     return reviewer_prompt(
-        shop.assignment(at.unit),
+        shop.assignment(at.assigned),
         checks="\n".join([await account(shop, at, command.work.tree), *command.notes]),
         diff=await _diff(shop, at.base, commit),
         since=since,
@@ -103,7 +103,7 @@ async def _ask(
     # Where the developer works, which is filled anew before every turn: what proves must not be theirs.
     lane = question.lane
     await to_thread.run_sync(lambda: prepare(lane, tree=command.work.tree, base=command.at.base))
-    return await ask(shop, question, tell)
+    return await ask(shop.desk, question, tell)
 
 
 def _unanswered(

@@ -32,7 +32,7 @@ async def start_turn(shop: Workshop, command: StartTurn, tell: Tell) -> tuple[ev
     lane = shop.lane(at, Purpose.WORK)
     unkept = Unkept(at.base, shop.ref(at))
     await to_thread.run_sync(lambda: shop.open_lane(lane, start=command.start, unkept=unkept))
-    answer = await ask(shop, _question(shop, command, lane), tell)
+    answer = await ask(shop.desk, _question(shop, command, lane), tell)
     ended = answer.ended
     kept = await to_thread.run_sync(lambda: shop.keep(at, lane, shop.ref(at)))
     if ended.ending is Ending.AUTH:
@@ -62,7 +62,7 @@ def refused_login(at: Place, step: ev.Step, ended: TurnEnded) -> ev.StepBroke:
 
 
 def _question(shop: Workshop, command: StartTurn, lane: Lane) -> Question[Report]:
-    assignment = shop.assignment(command.at.unit)
+    assignment = shop.assignment(command.at.assigned)
     return Question(
         role=Role.DEVELOPER,
         at=command.at,
@@ -128,7 +128,7 @@ def _subtasks(
     if shop.facts.mode is not Mode.PHASED or ending in {Ending.LIMITED, Ending.OUT_OF_BUDGET}:
         return
     at = command.at
-    for task in shop.units[at.unit].tasks:
+    for task in at.assigned.tasks:
         is_done = isinstance(report, Report) and (
             task in report.subtasks_completed or (ending is Ending.OK and task not in report.subtasks_failed)
         )

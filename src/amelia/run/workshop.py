@@ -3,18 +3,16 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import cached_property
 
 from amelia.context.prompts import Assignment
 from amelia.judge.verify import Verifier
 from amelia.land.message import trailers, unit_message
-from amelia.model.agents import Agents, Clocks
 from amelia.model.commands import Place
 from amelia.model.errors import GitError
 from amelia.model.events import RunStarted
 from amelia.model.git import CommitId, NotTaken, Snapshot, Stamp, TreeId, attempt_ref
-from amelia.model.plan import Unit, UnitId, unit_heading
-from amelia.record.runs import RunDirectory
+from amelia.model.plan import Unit, unit_heading
+from amelia.run.asking import Desk
 from amelia.system.git_commands import tree_of
 from amelia.system.git_places import Lane, Purpose, Store
 from amelia.workspace.lanes import prepare
@@ -29,30 +27,23 @@ class Workshop:
     """Everything the steps of one run share; what it says does not change while the run goes on."""
 
     facts: RunStarted
-    directory: RunDirectory
+    desk: Desk
     store: Store
-    agents: Agents
     verifier: Verifier
-    clocks: Clocks
     now: Callable[[], datetime]
     _trees: dict[CommitId, TreeId] = field(default_factory=dict[CommitId, TreeId])
-
-    @cached_property
-    def units(self) -> dict[UnitId, Unit]:
-        """The units of the run by id."""
-        return {unit.id: unit for unit in self.facts.units}
 
     def lane(self, at: Place, purpose: Purpose) -> Lane:
         """Returns the worktree in which a step works."""
         return Lane(self.store, at.lane, purpose)
 
-    def check_out(self, at: Place, tree: TreeId) -> Lane:
-        """Puts a tree into the lane's place for checks.
+    def check_out(self, number: int, *, tree: TreeId, base: CommitId) -> Lane:
+        """Puts a tree into a lane's place for checks.
 
         Ignored files that could speak for the tree stay only where the setup command is known to make them.
         """
-        lane = self.lane(at, Purpose.CHECK)
-        prepare(lane, tree=tree, base=at.base, keeps_ignored=self.facts.verify.setup is not None)
+        lane = Lane(self.store, number, Purpose.CHECK)
+        prepare(lane, tree=tree, base=base, keeps_ignored=self.facts.verify.setup is not None)
         return lane
 
     def stamp(self) -> Stamp:
@@ -62,7 +53,7 @@ class Workshop:
     def message(self, at: Place) -> str:
         """Returns the text of the unit's commit."""
         marks = trailers(run=self.facts.run, unit=at.unit, attempt=at.attempt)
-        return unit_message(self.units[at.unit], mode=self.facts.mode, goal=self.facts.goal, marks=marks)
+        return unit_message(at.assigned, mode=self.facts.mode, goal=self.facts.goal, marks=marks)
 
     def ref(self, at: Place) -> str:
         """Returns the ref under which an attempt's work is kept."""
@@ -110,8 +101,7 @@ class Workshop:
             self._trees[commit] = tree_of(self.store.repository, commit)
         return self._trees[commit]
 
-    def assignment(self, unit: UnitId) -> Assignment:
+    def assignment(self, unit: Unit) -> Assignment:
         """Returns what an agent is told about a unit."""
-        found = self.units[unit]
-        heading = unit_heading(found, self.facts.mode)
-        return Assignment(heading=heading, goal=self.facts.goal, tasks=found.pieces)
+        heading = unit_heading(unit, self.facts.mode)
+        return Assignment(heading=heading, goal=self.facts.goal, tasks=unit.pieces)

@@ -1,5 +1,6 @@
 """Every command is carried out by its step; what a killed coordinator left is kept before it goes on."""
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -118,7 +119,7 @@ async def test_a_branch_that_is_checked_out_is_not_moved(bench: Bench) -> None:
     bench.repo.git("checkout", "--quiet", branch_ref(bench.shop.facts.run).removeprefix("refs/heads/"))
     second = await work_of(bench, door="oak")
     later = cmd.LandWork(
-        cmd.Place(at.unit, lane=1, attempt=2, base=base),
+        replace(at, attempt=2),
         work=second,
         tip=first.commit,
         expected=cmd.Expected(),

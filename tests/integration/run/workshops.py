@@ -22,6 +22,7 @@ from amelia.model.commands import Place
 from amelia.model.evidence import RunnerKind, TestCommand, VerifySettings
 from amelia.model.plan import Mode, Task, TaskId, Unit, UnitId
 from amelia.record.runs import RunDirectory
+from amelia.run.asking import Desk
 from amelia.run.workshop import Workshop
 from repositories import Repo, make_repository, start_run
 from runs import started
@@ -86,7 +87,7 @@ class Bench:
     told: list[ev.Event] = field(default_factory=list[ev.Event])
 
     def place(self, attempt: int = 1) -> Place:
-        return Place(UnitId(self.shop.facts.units[0].id), lane=1, attempt=attempt, base=self.shop.facts.base)
+        return Place(self.shop.facts.units[0], lane=1, attempt=attempt, base=self.shop.facts.base)
 
     def tell(self, event: ev.Event) -> None:
         self.told.append(event)
@@ -110,11 +111,11 @@ def make_bench(
     actors = Actors()
     shop = Workshop(
         facts=facts,
-        directory=RunDirectory(path / "run"),
+        desk=Desk(
+            directory=RunDirectory(path / "run"), agents=actors, settings=facts.agents, clocks=Clocks()
+        ),
         store=run.store,
-        agents=actors,
         verifier=Verifier(command=command, settings=VerifySettings(), home=path / "checks"),
-        clocks=Clocks(),
         now=lambda: NOW,
     )
     return Bench(shop, actors, repo)

@@ -235,7 +235,8 @@ def test_waiting_for_a_limit_costs_no_attempt_and_the_work_goes_on_where_it_was(
     story = in_mode(Mode.PHASED)
     for times in range(1, 8):
         story.drives("a", Ending.LIMITED, until=LATER)
-        assert story.last == cmd.Rest(cmd.Place(A, 1, 1, BASE), LATER, times)
+        assert isinstance(story.last, cmd.Rest)
+        assert (story.last.at.unit, story.last.until, story.last.rests) == (A, LATER, times)
         story.hears(ev.UnitRested(A))
     turn = story.turns("a")[-1]
     assert (turn.at.attempt, turn.is_again) == (1, True)
