@@ -8,6 +8,7 @@ from typing import Any
 from amelia.model import events as ev
 from amelia.model.agents import AgentSettings, Ending, Role
 from amelia.model.evidence import RunnerKind, TestCommand
+from amelia.model.facts import RunId
 from amelia.model.findings import Finding, Ruling, finding_id
 from amelia.model.git import CommitId, TreeId
 from amelia.model.journal import Recorded
@@ -59,7 +60,7 @@ def started(
     **changes: Any,
 ) -> ev.RunStarted:
     facts = ev.RunStarted(
-        run=ev.RunId("demo"),
+        run=RunId("demo"),
         plan_hash="ab12",
         plan_path="plan.md",
         goal="Build the API",

@@ -4,19 +4,18 @@ The journal holds these and nothing else. Their meaning never changes: a new fac
 one a new version with an upcast in `record.codec`. Texts in them are bounded by whoever makes them.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import NewType, TypeAlias
+from typing import TypeAlias
 
-from amelia.model.agents import AgentSettings, Clocks, Ending, Role, SessionId, Usage
-from amelia.model.evidence import Problem, TestCommand, VerifySettings
+from amelia.model.agents import Ending, Role, SessionId, Usage
+from amelia.model.evidence import Problem
+from amelia.model.facts import RunStarted
 from amelia.model.findings import Finding, Ruling
 from amelia.model.git import CommitId, TreeId
 from amelia.model.outcome import Cause, Outcome, Reason
-from amelia.model.plan import Milestone, Mode, TaskId, Unit, UnitId
-from amelia.model.policy import Budget, Policy
-
-RunId = NewType("RunId", str)
+from amelia.model.plan import TaskId, UnitId
+from amelia.model.policy import Budget
 
 
 class Step(StrEnum):
@@ -36,28 +35,6 @@ class Work:
 
     commit: CommitId
     tree: TreeId
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunStarted:
-    """A run of a plan on a repository began; everything that decides its course stands here."""
-
-    run: RunId
-    plan_hash: str
-    plan_path: str
-    goal: str
-    mode: Mode
-    policy: Policy
-    base: CommitId
-    units: tuple[Unit, ...]
-    milestones: tuple[Milestone, ...] = ()
-    footprints: dict[str, tuple[str, ...]]
-    agents: dict[str, AgentSettings]
-    budget: Budget = field(default_factory=Budget)
-    clocks: Clocks = field(default_factory=Clocks)
-    test_command: TestCommand | None
-    verify: VerifySettings = field(default_factory=VerifySettings)
-    repository: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from amelia.model.errors import AmeliaError, ConfigError, JournalError
-from amelia.model.events import RunId, RunStarted
+from amelia.model.facts import RunId, RunStarted
 from amelia.record.journal import read_journal
 
 _UNSAFE = re.compile(r"[^a-z0-9]+")

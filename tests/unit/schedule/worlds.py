@@ -12,6 +12,7 @@ from itertools import combinations
 from amelia.model import commands as cmd
 from amelia.model import events as ev
 from amelia.model.agents import Ending, SessionId
+from amelia.model.facts import RunId
 from amelia.model.findings import Disposition, Finding, Ruling, Weight, finding_id
 from amelia.model.git import CommitId, TreeId
 from amelia.model.outcome import Reason, Result
@@ -64,7 +65,7 @@ def facts(
     milestones: tuple[Milestone, ...] = (),
 ) -> ev.RunStarted:
     return ev.RunStarted(
-        run=ev.RunId("r1"),
+        run=RunId("r1"),
         plan_hash="hash",
         plan_path="plan.md",
         goal="goal",

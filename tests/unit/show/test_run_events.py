@@ -8,6 +8,7 @@ from typing import Any, get_args
 import pytest
 
 from amelia.model import events as ev
+from amelia.model.facts import RunId
 from amelia.model.findings import Disposition, Ruling
 from amelia.model.journal import Recorded
 from amelia.model.outcome import Cause, Reason, Result
@@ -22,7 +23,7 @@ ONE = UnitId("1")
 
 def shown(recorded: Recorded, mode: Mode = Mode.TASKS) -> dict[str, Any]:
     """Returns an event as it arrives at the other end of a pipe."""
-    return json.loads(json.dumps(event_json(recorded, run=ev.RunId("demo"), mode=mode)))
+    return json.loads(json.dumps(event_json(recorded, run=RunId("demo"), mode=mode)))
 
 
 def last(story: Any) -> dict[str, Any]:

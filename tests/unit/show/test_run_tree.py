@@ -10,6 +10,7 @@ from inline_snapshot import snapshot
 
 from amelia.model import events as ev
 from amelia.model.agents import Ending
+from amelia.model.facts import RunId
 from amelia.model.findings import Disposition, Ruling
 from amelia.model.outcome import Reason, Result
 from amelia.model.plan import Mode, TaskId, UnitId
@@ -333,7 +334,7 @@ def test_nobody_is_asked_about_a_run_that_is_over() -> None:
 
 def test_text_of_a_plan_is_shown_and_never_obeyed() -> None:
     hostile = unit("1\x1b]0;x\x07", title="\x1b[2J\u202eevil\ntitle")
-    story = Story(started(hostile, goal="\x1b[31mgoal", run=ev.RunId("r\x07n"))).start(hostile.id)
+    story = Story(started(hostile, goal="\x1b[31mgoal", run=RunId("r\x07n"))).start(hostile.id)
     story.fail(hostile.id)
     lines = drawn(story)
     assert all(line.isprintable() for line in lines)

@@ -11,6 +11,7 @@ from typing import Any, cast
 import msgspec
 
 from amelia.model import events as ev
+from amelia.model.facts import RunId
 from amelia.model.journal import Recorded
 from amelia.model.plan import Mode, Unit
 from amelia.show.run.times import instant
@@ -77,7 +78,7 @@ def event_type(kind: type[ev.Event], mode: Mode) -> str:
     return _NAMES[kind].format("phase" if mode is Mode.PHASED else "task")
 
 
-def event_json(recorded: Recorded, *, run: ev.RunId, mode: Mode) -> dict[str, Any]:
+def event_json(recorded: Recorded, *, run: RunId, mode: Mode) -> dict[str, Any]:
     """Returns a recorded event with nothing in it but what JSON knows."""
     event = recorded.event
     return {

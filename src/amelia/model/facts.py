@@ -1,0 +1,34 @@
+"""The first event of a run: what decides its course, as it was when the run began."""
+
+from dataclasses import dataclass, field
+from typing import NewType
+
+from amelia.model.agents import AgentSettings, Clocks
+from amelia.model.evidence import TestCommand, VerifySettings
+from amelia.model.git import CommitId
+from amelia.model.plan import Milestone, Mode, Unit
+from amelia.model.policy import Budget, Policy
+
+RunId = NewType("RunId", str)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStarted:
+    """A run of a plan on a repository began; everything that decides its course stands here."""
+
+    run: RunId
+    plan_hash: str
+    plan_path: str
+    goal: str
+    mode: Mode
+    policy: Policy
+    base: CommitId
+    units: tuple[Unit, ...]
+    milestones: tuple[Milestone, ...] = ()
+    footprints: dict[str, tuple[str, ...]]
+    agents: dict[str, AgentSettings]
+    budget: Budget = field(default_factory=Budget)
+    clocks: Clocks = field(default_factory=Clocks)
+    test_command: TestCommand | None
+    verify: VerifySettings = field(default_factory=VerifySettings)
+    repository: str
