@@ -23,6 +23,7 @@ from amelia.drive.script import player
 from amelia.model import commands as cmd
 from amelia.model import events as ev
 from amelia.model.agents import Ending
+from amelia.model.facts import RunId
 from amelia.model.git import CommitId, TreeId
 from amelia.model.plan import Complexity, Mode, Task, TaskId, Unit, UnitId
 from amelia.model.policy import POLICIES
@@ -306,7 +307,7 @@ def makespan(place: Path, *, units: int, workers: int, unit_seconds: float, know
     bound = max(*path.values(), sum(seconds.values()) / workers)
     sizes = {unit: sized(unit, lengths[unit] if knows_sizes else None) for unit in seconds}
     facts = ev.RunStarted(
-        run=ev.RunId("makespan"),
+        run=RunId("makespan"),
         plan_hash="",
         plan_path="",
         goal="",

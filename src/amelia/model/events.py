@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from amelia.model.agents import Ending, Role, SessionId, Usage
 from amelia.model.evidence import Problem
-from amelia.model.facts import RunStarted
+from amelia.model.facts import RunStarted as RunStarted  # noqa: PLC0414 - an event like those here
 from amelia.model.findings import Finding, Ruling
 from amelia.model.git import CommitId, TreeId
 from amelia.model.outcome import Cause, Outcome, Reason
