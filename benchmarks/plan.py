@@ -11,7 +11,8 @@ import sys
 import time
 from pathlib import Path
 
-from amelia.app.plans import check_plan
+from amelia.app.plans import compile_with
+from amelia.config import load_settings
 
 TASK = """\
 ### Task {n}: {verb} part {n} of the {area}
@@ -92,7 +93,7 @@ PATHOLOGICAL = {
 def compile_cost(data: bytes) -> tuple[float, int, float]:
     """Returns CPU seconds, the number of tasks, and the peak memory of this process in MB."""
     start = time.process_time()
-    compiled = check_plan(data, directory=REPOSITORY)
+    compiled = compile_with(data, load_settings(REPOSITORY).plan)
     seconds = time.process_time() - start
     return seconds, len(compiled.plan.tasks), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 

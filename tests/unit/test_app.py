@@ -1,15 +1,15 @@
 import gc
-from pathlib import Path
 
-from amelia.app.plans import check_plan
+from amelia.app.plans import compile_with
+from amelia.model.settings import PlanSettings
 
 
-def test_the_collector_is_left_as_it_was(tmp_path: Path) -> None:
-    check_plan(b"### Task 1: A\n", directory=tmp_path)
+def test_the_collector_is_left_as_it_was() -> None:
+    compile_with(b"### Task 1: A\n", PlanSettings())
     assert gc.isenabled()
     gc.disable()
     try:
-        check_plan(b"### Task 1: A\n", directory=tmp_path)
+        compile_with(b"### Task 1: A\n", PlanSettings())
         assert not gc.isenabled()
     finally:
         gc.enable()

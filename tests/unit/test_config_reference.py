@@ -1,6 +1,7 @@
 """The page about settings is complete and true."""
 
 import re
+import shlex
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -9,11 +10,12 @@ from typing import Any, cast
 import pytest
 
 from amelia.config import load_settings
-from amelia.config.agents import AGENT, USERS_OWN
-from amelia.config.keys import KEYS, SHARED
-from amelia.config.values import Table
+from amelia.config.environment import OURS, PLACES, said_by, variable_of
+from amelia.config.keys import AGENT, KEYS, SHARED
+from amelia.config.values import Reader
 from amelia.model.agents import AgentSettings, Role
 from amelia.model.errors import ConfigError
+from amelia.model.plan import Mode
 from amelia.model.settings import Settings
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/settings.md").read_text(encoding="utf-8")
@@ -35,14 +37,6 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     file = tmp_path / "config.toml"
     monkeypatch.setenv("AMELIA_CONFIG", str(file))
     return file
-
-
-def known(table: Table, prefix: str = "") -> Iterator[str]:
-    for key, reader in table.readers.items():
-        if isinstance(reader, Table):
-            yield from known(reader, f"{prefix}{key}.")
-        else:
-            yield prefix + key
 
 
 def flat(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -70,8 +64,13 @@ def ranges() -> Iterator[tuple[str, str, str, str]]:
 
 def test_every_key_is_on_the_page_and_every_key_on_the_page_exists() -> None:
     blocks = (DEFAULTS, WITHOUT_DEFAULT, OF_AGENTS)
-    shown = {for_everybody(key) for block in blocks for key, _ in flat(tomllib.loads(block))}
-    assert shown | {SECOND_SPELLING} == set(map(for_everybody, known(KEYS)))
+    shown = {
+        for_everybody(key)
+        for block in blocks
+        for key, _ in flat(tomllib.loads(block))
+        if not key.startswith("profiles.")
+    }
+    assert shown | {SECOND_SPELLING} == {for_everybody(key) for key, _ in KEYS.leaves()}
     assert all(f"[agents.{role}]" in PAGE for role in Role)
     assert SECOND_SPELLING.rpartition(".")[2] in DEFAULTS
 
@@ -115,11 +114,12 @@ def test_what_has_no_default_can_be_set_as_the_page_shows(tmp_path: Path) -> Non
     assert run.agents[Role.DEVELOPER].driver == "script"
     assert run.agents[Role.REVIEWER].script == str(tmp_path / "agents.toml")
     assert run.verify.setup == ("uv", "sync", "--frozen")
+    assert run.policies[Mode.PHASED].attempts == 5
 
 
 def test_the_page_says_what_a_project_may_decide() -> None:
     assert {key: word == "no" for key, word in USERS_TABLE.findall(PAGE)} == {
-        key: key in USERS_OWN for key in AGENT
+        key: isinstance(reader, Reader) and reader.is_users for key, reader in AGENT.readers.items()
     }
 
 
@@ -136,3 +136,12 @@ def test_the_page_shows_every_key_that_is_shared_with_others(tmp_path: Path) -> 
     (tmp_path / ".project-config.json").write_text(JSON, encoding="utf-8")
     assert load_settings(tmp_path).run.parallel_workers == 2
     assert all(f'"{key}"' in JSON for key in SHARED.readers)
+
+
+def test_every_variable_on_the_page_is_one_and_says_what_its_key_says() -> None:
+    rows = re.findall(r"^\| `([\w.]+)` \| `(AMELIA_\w+)=(.+)` \|$", PAGE, re.MULTILINE)
+    assert len(rows) >= 4
+    for key, variable, value in rows:
+        assert variable == variable_of(key)
+        assert list(said_by({variable: shlex.split(value)[0]}, place=Path())) == [key]
+    assert all(f"`{name}`" in PAGE for name in (*PLACES, *OURS))

@@ -9,14 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amelia.config import load_settings
-from amelia.config.keys import KEYS, overlay
-from amelia.config.values import Found
+from amelia.config.fields import settings_of
+from amelia.config.found import Found, Kind, Source
+from amelia.config.keys import KEYS
+from amelia.config.merge import merge
+from amelia.config.profiles import layers_of, read_file
 from amelia.model.agents import AgentSettings, Clocks, Role
 from amelia.model.errors import ConfigError
 from amelia.model.evidence import VerifySettings
 from amelia.model.plan import Mode
 from amelia.model.policy import POLICIES, OnFailure, Policy, RetrySession
-from amelia.model.settings import RunSettings, Settings
+from amelia.model.settings import RunSettings
 
 ANYTHING: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.datetimes(),
@@ -306,4 +309,5 @@ def test_the_table_in_pyproject_holds_tables_too(tmp_path: Path) -> None:
 def test_whatever_a_key_holds_it_is_read_or_refused(key: str, inner: str, value: Any) -> None:
     for held in (value, {inner: value}):
         with suppress(ConfigError):
-            overlay(Settings(), KEYS(Found({key: held}, Path("amelia.toml"))))
+            found = Found({key: held}, Source(Kind.FILE, "amelia.toml", Path()))
+            settings_of(merge(layers_of([read_file(KEYS, found)], None)))

@@ -30,7 +30,7 @@ from amelia.app.checkup import (
     well,
 )
 from amelia.app.history import known_runs
-from amelia.config import load_settings, settings_files
+from amelia.config import NO_OPTIONS, Options, load
 from amelia.config.places import caller_secrets
 from amelia.drive.transcript import Redactor
 from amelia.judge.detect import find_command
@@ -53,7 +53,7 @@ class _Patient:
     settings: RunSettings
 
 
-async def examine(place: Path, *, home: Path, tell: Tell) -> None:
+async def examine(place: Path, *, home: Path, tell: Tell, options: Options = NO_OPTIONS) -> None:
     """Looks at a directory, a state home and all agents, and tells each finding as soon as it is there."""
     redactor = Redactor(caller_secrets())
 
@@ -63,22 +63,24 @@ async def examine(place: Path, *, home: Path, tell: Tell) -> None:
     def say(check: Check) -> None:
         tell(replace(check, text=clean(check.text), hint=check.hint and clean(check.hint)))
 
-    settings = _settings(place, say)
+    settings = _settings(place, options, say)
     patient = _Patient(place, home, settings)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_look_around, patient, say)
         tasks.start_soon(_ask_agents, settings, say)
 
 
-def _settings(place: Path, say: Tell) -> RunSettings:
+def _settings(place: Path, options: Options, say: Tell) -> RunSettings:
     """Returns the settings that hold; the defaults if they cannot be read."""
     try:
-        settings = load_settings(place).run
+        loaded = load(place, options)
     except ConfigError as problem:
         say(broken("settings", problem))
         return RunSettings()
-    say(files_check(settings_files(place)))
-    return settings
+    say(files_check(loaded.files))
+    for slip in loaded.slips:
+        say(doubtful("settings", slip, "unset it, or spell it as a setting"))
+    return loaded.settings.run
 
 
 async def _look_around(patient: _Patient, say: Tell) -> None:

@@ -1,20 +1,13 @@
-"""Files and settings become compiled plans."""
+"""Texts and settings become compiled plans."""
 
 import gc
 from collections.abc import Generator
 from contextlib import contextmanager
-from pathlib import Path
 
-from amelia.config import load_settings
 from amelia.model.plan import Mode
 from amelia.model.settings import PlanSettings
 from amelia.plan.compile import CompiledPlan, compile_plan
 from amelia.plan.read import read_plan
-
-
-def check_plan(data: bytes, *, directory: Path, mode: Mode | None = None) -> CompiledPlan:
-    """Reads and compiles a plan with the settings that hold in a directory."""
-    return compile_with(data, load_settings(directory).plan, mode=mode)
 
 
 def compile_with(data: bytes, settings: PlanSettings, *, mode: Mode | None = None) -> CompiledPlan:

@@ -1,50 +1,107 @@
-"""Settings files become frozen settings; the only reader of them.
+"""Settings become frozen settings; the only reader of files that hold them, and of the environment.
 
-- `amelia.toml` or `[tool.amelia]` of `pyproject.toml`, the nearest upwards from a directory, over the
-  `task_size_limits` and `parallel_workers` of a `.project-config.json` beside it, over the user's own
-  `config.toml`, over the defaults.
+- What holds, from the strongest: options of a command, `AMELIA_…` variables, `amelia.toml` or
+  `[tool.amelia]` of `pyproject.toml`, the nearest upwards from a directory, the `task_size_limits` and
+  `parallel_workers` of a `.project-config.json` beside it, the user's own `config.toml`, the defaults.
+- Profiles are layers of the same kind (`profiles`). All layers are merged once, with their origins (`merge`).
 - A repository does not decide what is the user's to say: which programs are started, what they are trusted
   with, and how much may be spent at most.
-- A wrong value is an error that names the file, the key and what is allowed.
+- A wrong value is an error that names where it stands, the key and what is allowed.
 """
 
-from dataclasses import replace
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from amelia.config.agents import budget_over, budget_within
+from amelia.config.environment import said_by, slips
+from amelia.config.fields import settings_of
 from amelia.config.files import own_file, shared_file, users_file
-from amelia.config.keys import KEYS, PROJECT, SHARED, overlay
-from amelia.config.values import Found, mapping
-from amelia.model.policy import Budget
+from amelia.config.found import Entry, Found, Kind, Source, mapping
+from amelia.config.keys import KEYS, PROFILE, PROJECT, SHARED
+from amelia.config.merge import Held, Layer, merge
+from amelia.config.profiles import Chosen, SettingsFile, layers_of, read_file
+from amelia.config.tables import Entries
 from amelia.model.settings import Settings
 
 
-def load_settings(directory: Path) -> Settings:
-    """Reads the settings that hold in a directory, for this user."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What a command line says of settings: a profile, and values by dotted key, each with its option."""
+
+    profile: str | None = None
+    values: Mapping[str, tuple[str, object]]
+
+
+NO_OPTIONS = Options(values={})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """The settings that hold in a directory, where each comes from, and what is probably a slip."""
+
+    settings: Settings
+    held: Held
+    files: Sequence[Path]
+    profile: Chosen | None
+    slips: Sequence[str]
+
+
+def load(directory: Path, options: Options = NO_OPTIONS) -> Loaded:
+    """Reads the settings that hold in a directory, for this user and this command."""
     users = users_file()
-    if users is None:
-        return load_project(directory)
-    said = KEYS(users)
-    settings = load_project(directory, overlay(Settings(), said))
-    most = budget_over(Budget(), said.get("budget", {}))
-    return replace(settings, run=replace(settings.run, budget=budget_within(settings.run.budget, most)))
+    found = [users, *_nearest(directory)]
+    files = [] if users is None else [read_file(KEYS, users)]
+    named = _named(options)
+    layers = [
+        *layers_of([*files, *_of_project(*found[1:])], named),
+        Layer(said_by(os.environ, place=directory)),
+        Layer(_said_by_options(options, directory)),
+    ]
+    held = merge(layers)
+    return Loaded(
+        settings=settings_of(held),
+        held=held,
+        files=[Path(each.source.name) for each in found if each is not None],
+        profile=named,
+        slips=tuple(slips(os.environ)),
+    )
 
 
-def load_project(directory: Path, settings: Settings | None = None) -> Settings:
-    """Reads what a project says, whoever works on it, over other settings or the defaults."""
-    settings = settings or Settings()
-    shared, own = _nearest(directory)
+def load_settings(directory: Path, options: Options = NO_OPTIONS) -> Settings:
+    """Reads the settings that hold in a directory, for this user and this command."""
+    return load(directory, options).settings
+
+
+def load_project(directory: Path) -> Settings:
+    """Reads what a project says by itself, whoever works on it."""
+    return settings_of(merge(layers_of(_of_project(*_nearest(directory)), None)))
+
+
+def _named(options: Options) -> Chosen | None:
+    if options.profile is not None:
+        return Chosen(options.profile, "--profile")
+    variable = "AMELIA_PROFILE"
+    return Chosen(name, variable) if (name := os.environ.get(variable)) else None
+
+
+def _of_project(shared: Found | None, own: Found | None) -> list[SettingsFile]:
+    files: list[SettingsFile] = []
     if shared is not None:
         ours = {key: value for key, value in mapping(shared).items() if key in SHARED.readers}
-        settings = overlay(settings, SHARED(replace(shared, value=ours)))
+        files.append(read_file(SHARED, replace(shared, value=ours), is_projects=True))
     if own is not None:
-        settings = overlay(settings, PROJECT(own))
-    return settings
+        files.append(read_file(PROJECT, own, is_projects=True))
+    return files
 
 
-def settings_files(directory: Path) -> list[Path]:
-    """Returns the files that hold the settings of a directory; each outranks those before it."""
-    return [found.source for found in (users_file(), *_nearest(directory)) if found is not None]
+def _said_by_options(options: Options, place: Path) -> Entries:
+    readers = dict(PROFILE.leaves())
+    entries: Entries = {}
+    for key, (option, value) in options.values.items():
+        source = Source(Kind.OPTION, option, place)
+        entries[key] = Entry(readers[key](Found(value, source, key)), source.origin(key))
+    return entries
 
 
 def _nearest(directory: Path) -> tuple[Found | None, Found | None]:

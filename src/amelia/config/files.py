@@ -5,28 +5,32 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
+from amelia.config.found import Found, Kind, Source, mapping
+from amelia.config.lines import key_lines
 from amelia.config.places import is_place_named, users_place
-from amelia.config.values import Found, mapping
 from amelia.model.errors import ConfigError
 
 _LARGEST = 1_000_000
+_TOOL = "tool.amelia"
+OWN = "amelia.toml"
+"""The file that a project keeps its settings in."""
 
 
 def users_file() -> Found | None:
     """Returns what the user's own settings hold, for all projects."""
     path = users_place()
-    return Found(_toml(path), path) if is_place_named() or path.is_file() else None
+    return _toml(path) if is_place_named() or path.is_file() else None
 
 
 def shared_file(place: Path) -> Found | None:
     """Returns what the `.project-config.json` of a directory holds, for Amelia and for others."""
     path = place / ".project-config.json"
-    return Found(_json(path), path) if path.is_file() else None
+    return _json(path) if path.is_file() else None
 
 
 def own_file(place: Path) -> Found | None:
     """Returns what the `amelia.toml` or the `[tool.amelia]` of a directory holds."""
-    own, project = place / "amelia.toml", place / "pyproject.toml"
+    own, project = place / OWN, place / "pyproject.toml"
     in_project = _tool_table(project) if project.is_file() else None
     if not own.is_file():
         return in_project
@@ -34,31 +38,42 @@ def own_file(place: Path) -> Found | None:
         raise ConfigError(
             f"{place}: both amelia.toml and [tool.amelia] hold settings", hint="keep one of them"
         )
-    return Found(_toml(own), own)
+    return _toml(own)
 
 
 def _tool_table(project: Path) -> Found | None:
-    tool = mapping(Found(_toml(project).get("tool", {}), project, "tool"))
+    found = _toml(project)
+    tool = mapping(Found(mapping(found).get("tool", {}), found.source, "tool"))
     if "amelia" not in tool:
         return None
-    return Found(mapping(Found(tool["amelia"], project, "tool.amelia")), project)
+    inner = Found(tool["amelia"], found.source, _TOOL)
+    start = f"{_TOOL}."
+    lines = {
+        key.removeprefix(start): line for key, line in found.source.lines.items() if key.startswith(start)
+    }
+    return Found(mapping(inner), _source(project, lines))
 
 
-def _toml(path: Path) -> Mapping[str, object]:
+def _toml(path: Path) -> Found:
     text = _read(path)
     try:
-        return tomllib.loads(text)
+        return Found(tomllib.loads(text), _source(path, key_lines(text)))
     except (ValueError, RecursionError) as problem:
         raise ConfigError(f"{path}: not valid TOML: {problem}") from problem
 
 
-def _json(path: Path) -> Mapping[str, object]:
+def _json(path: Path) -> Found:
     text = _read(path)
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as problem:
         raise ConfigError(f"{path}: not valid JSON: {problem}") from problem
-    return mapping(Found(data, path, "the file"))
+    source = _source(path, {})
+    return Found(mapping(Found(data, source, "the file")), source)
+
+
+def _source(path: Path, lines: Mapping[str, int]) -> Source:
+    return Source(Kind.FILE, str(path), path.parent, lines)
 
 
 def _read(path: Path) -> str:

@@ -1,136 +1,140 @@
-"""Every key of the settings: what it may hold, and which field it becomes.
+"""Every key of the settings, one line each: what it may hold, and what it decides.
 
-`docs/reference/settings.md` describes the same keys; a test compares the two.
+Everything else that knows keys is made from these tables: readers of files and variables, `amelia config`,
+the JSON schema, the file that `amelia init` writes. `docs/reference/settings.md` describes the same keys; a
+test compares the two.
 """
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
-
-from amelia.config.agents import AGENT, AGENTS, BUDGET, PROJECT_AGENTS, SHORT, agents_over, budget_over
+from amelia.config.tables import NamedTables, Table, for_projects
 from amelia.config.values import (
-    Table,
+    bound,
     command,
+    file_beside,
     flag,
     minutes,
     number,
     one_of,
     path_inside,
     paths_inside,
+    text,
+    variable,
+    variables,
+    web_address,
     whole,
 )
+from amelia.model.agents import AUTO, DRIVERS, Role
 from amelia.model.plan import Mode
-from amelia.model.policy import OnFailure, Policy, RetrySession
-from amelia.model.settings import PlanSettings, RunSettings, Settings, TddRule
+from amelia.model.policy import OnFailure, RetrySession
+from amelia.model.settings import TddRule
 
 _DAY = 1440
+_COST = bound(number(0.001, 100_000))
+_TOKENS = bound(whole(1, 1_000_000_000_000))
 
+AGENT = Table(
+    {
+        "driver": one_of((AUTO, *DRIVERS)).about("which kind of agent; auto is the first that is ready"),
+        "model": text.about("its model; provider:model for the api driver", example="opus"),
+        "command": command.about("its program, and arguments that always come first").users(),
+        "base_url": web_address.about("the server that answers instead of the provider's own").users(),
+        "key": variable.about("the environment variable that holds the key").users(),
+        "passes": variables.about("more environment variables that the agent may see").users(),
+        "script": file_beside.about("what the script driver plays", example="agents.toml"),
+        "trusts_repository": flag.about("whether what the repository brings for agents counts").users(),
+        "max_turns": whole(1, 10_000).about("after how many steps a turn is stopped", example=100),
+    }
+)
+"""What can be said of an agent."""
+_AGENTS = Table(
+    {**AGENT.readers, **dict.fromkeys(Role, AGENT)},
+    "which agent does the work; [agents.developer] and so on say it for one role",
+)
+_BUDGET = Table(
+    {
+        "unit_cost": _COST.about("US dollars for a unit, with all its attempts and reviews"),
+        "unit_tokens": _TOKENS.about("tokens of a unit whose cost nobody knows"),
+        "run_cost": _COST.about("US dollars for a run"),
+        "run_tokens": _TOKENS.about("tokens of a run whose cost nobody knows"),
+    },
+    'what may be used; "none" takes a bound away',
+)
 _LIMITS = Table(
     {
-        "max_files_to_create": whole(1, 1000),
-        "max_files_to_modify": whole(1, 1000),
-        "max_acceptance_criteria": whole(1, 1000),
-        "max_criteria_per_task": whole(1, 1000),
-        "max_input_tokens": whole(100, 10_000_000),
-        "max_time_minutes": number(0.1, 100_000),
-        "complexity_threshold": number(0, 13),
-        "auto_split": flag,
-    }
+        "max_files_to_create": whole(1, 1000).about("how many new files a task should have"),
+        "max_files_to_modify": whole(1, 1000).about("how many files a task should change"),
+        "max_acceptance_criteria": whole(1, 1000).about("another name of max_criteria_per_task"),
+        "max_criteria_per_task": whole(1, 1000).about("how many criteria a task should have"),
+        "max_input_tokens": whole(100, 10_000_000).about("how long the text of a task should be"),
+        "max_time_minutes": number(0.1, 100_000).about("how long a task should take"),
+        "complexity_threshold": number(0, 13).about("the score above which a task is split"),
+        "auto_split": flag.about("whether the mode lifecycle splits tasks"),
+    },
+    "how large a task should be at most",
 )
 _VERIFY = Table(
     {
-        "command": command,
-        "junit": path_inside,
-        "setup": command,
-        "timeout_minutes": minutes(0.01, _DAY),
-        "scope": one_of(("report", "enforce")),
-        "protected": paths_inside,
-    }
+        "command": command.about(
+            "runs the tests; without it, the files of the repository tell how",
+            example=("python", "-m", "pytest", "-q"),
+        ),
+        "junit": path_inside.about("a report in JUnit's format that command writes", example="report.xml"),
+        "setup": command.about(
+            "prepares the environment that the tests run in", example=("uv", "sync", "--frozen")
+        ),
+        "timeout_minutes": minutes(0.01, _DAY).about("for one run of the tests"),
+        "scope": one_of(("report", "enforce")).about("what becomes of files that no task declares"),
+        "protected": paths_inside.about("paths that no unit may change"),
+    },
+    "how work is proved",
 )
 _CLOCKS = Table(
     {
-        "first_event_minutes": minutes(0.001, _DAY),
-        "silence_minutes": minutes(0.001, _DAY),
-        "wall_minutes": minutes(0.001, _DAY),
-    }
+        "first_event_minutes": minutes(0.001, _DAY).about("until an agent is heard of for the first time"),
+        "silence_minutes": minutes(0.001, _DAY).about("between two signs of life"),
+        "wall_minutes": minutes(0.001, _DAY).about("over all"),
+    },
+    "the bounds of one turn of an agent",
 )
 _POLICY = Table(
     {
-        "attempts": whole(1, 100),
-        "retry_session": one_of(RetrySession),
-        "keeps_workspace": flag,
-        "on_failure": one_of(OnFailure),
+        "attempts": whole(1, 100).about("how often a unit is tried before it waits for a person"),
+        "retry_session": one_of(RetrySession).about("which session the next attempt is made in"),
+        "keeps_workspace": flag.about("whether the next attempt finds the files as they were left"),
+        "on_failure": one_of(OnFailure).about("whether anything new starts after a unit failed"),
     }
 )
 SHARED = Table(
     {
         "task_size_limits": _LIMITS,
-        "parallel_workers": whole(1, 64),
+        "parallel_workers": whole(1, 64).about("how many units may be worked on at the same time"),
     }
 )
 """What is read from a file that other tools have their keys in, too."""
-KEYS = Table(
+PROFILE = Table(
     {
+        "tdd": one_of(TddRule).about("what happens to an impl task that no test precedes"),
+        "enable_phased_execution": flag.about("whether plans may run in phases"),
+        "max_task_review_iterations": whole(1, 100).about(
+            "how often a unit of the modes single and tasks is tried", example=5
+        ),
+        "driver": AGENT.readers["driver"],
+        "script": AGENT.readers["script"],
         **SHARED.readers,
-        "tdd": one_of(TddRule),
-        "enable_phased_execution": flag,
-        **{key: AGENT[key] for key in SHORT},
-        "agents": AGENTS,
-        "budget": BUDGET,
-        "max_task_review_iterations": whole(1, 100),
+        "agents": _AGENTS,
+        "budget": _BUDGET,
         "verify": _VERIFY,
         "clocks": _CLOCKS,
-        "modes": Table(dict.fromkeys(Mode, _POLICY)),
+        "modes": Table(dict.fromkeys(Mode, _POLICY), "how units of each mode are treated"),
+    }
+)
+"""What can be said at the top of a file, and in a profile."""
+KEYS = Table(
+    {
+        "profile": text.about("which profile of this file counts", example="thorough"),
+        **PROFILE.readers,
+        "profiles": NamedTables(PROFILE, "settings under a name, over those of the files"),
     }
 )
 """What is read from the user's own file."""
-PROJECT = Table({**KEYS.readers, "agents": PROJECT_AGENTS})
+PROJECT = for_projects(KEYS)
 """What is read from a project's file: the same keys, but not all of them are a repository's to decide."""
-
-_FIELDS = {
-    "max_criteria_per_task": "max_acceptance_criteria",
-    "timeout_minutes": "timeout",
-    "first_event_minutes": "first_event",
-    "silence_minutes": "silence",
-    "wall_minutes": "wall",
-}
-"""Keys that are called differently from the field they set."""
-_REVIEWED_BY_TASK = frozenset({Mode.SINGLE, Mode.TASKS})
-
-
-def overlay(settings: Settings, values: Mapping[str, Any]) -> Settings:
-    """Returns the settings with the values of one file over them."""
-    return Settings(_plan(settings.plan, values), _run(settings.run, values))
-
-
-def _plan(plan: PlanSettings, values: Mapping[str, Any]) -> PlanSettings:
-    limits = replace(plan.limits, **_fields(values.get("task_size_limits", {})))
-    return replace(plan, limits=limits, **_only(values, "tdd", "enable_phased_execution"))
-
-
-def _run(run: RunSettings, values: Mapping[str, Any]) -> RunSettings:
-    return replace(
-        run,
-        agents=agents_over(run.agents, values),
-        budget=budget_over(run.budget, values.get("budget", {})),
-        policies={mode: _policy(mode, policy, values) for mode, policy in run.policies.items()},
-        verify=replace(run.verify, **_fields(values.get("verify", {}))),
-        clocks=replace(run.clocks, **_fields(values.get("clocks", {}))),
-        **_only(values, "parallel_workers"),
-    )
-
-
-def _policy(mode: Mode, policy: Policy, values: Mapping[str, Any]) -> Policy:
-    """Returns a mode's policy; what is said of the mode itself outranks what is said of several."""
-    changes = _only(values, "parallel_workers")
-    if mode in _REVIEWED_BY_TASK and "max_task_review_iterations" in values:
-        changes["attempts"] = values["max_task_review_iterations"]
-    return replace(policy, **{**changes, **values.get("modes", {}).get(mode, {})})
-
-
-def _fields(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {_FIELDS.get(key, key): value for key, value in values.items()}
-
-
-def _only(values: Mapping[str, Any], *keys: str) -> dict[str, Any]:
-    return {key: values[key] for key in keys if key in values}

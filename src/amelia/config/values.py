@@ -1,24 +1,23 @@
-"""What a single value of a settings file may be.
+"""What a single value of the settings may be.
 
 - A reader takes what was found and returns what the rest of Amelia works with, or raises a `ConfigError`
-  that names the file, the key and what is allowed.
-- Readers are made from what they allow, so that a key is one line of a table.
+  that names where it stands, the key and what is allowed.
+- Readers are made from what they allow, so that a key is one line of a table; the schema that editors are
+  given is made from the same bounds.
 """
 
-import json
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
-from difflib import get_close_matches
-from pathlib import Path, PurePosixPath
-from typing import Any, TypeAlias, TypeGuard, cast
+from pathlib import PurePosixPath
+from typing import TypeAlias, TypeGuard, cast
 from urllib.parse import urlsplit
 
+from amelia.config.found import Found
 from amelia.model.errors import ConfigError
 
-_SHOWN = 80
 _SHELL_WORDS = frozenset({"&&", "||", "|", "&", ";", ">", ">>", "<", "2>", "2>&1"})
 _NO_SHELL = 'no shell reads it; write ["sh", "-c", "…"] if one must'
 _COMMAND = "a program and its arguments, as a list of texts or as one text"
@@ -30,67 +29,37 @@ _SCHEMES = frozenset({"http", "https"})
 _ADDRESS = "write it like http://127.0.0.1:8080/v1; `key` names the variable that holds a key"
 _UNBOUNDED = "none"
 
+Schema: TypeAlias = Mapping[str, object]
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A value, the file it was found in, and its key there."""
-
-    value: object
-    source: Path
-    key: str = ""
-
-    def wrong(self, allowed: str, *, hint: str | None = None) -> ConfigError:
-        """Returns the error that says what would be allowed instead."""
-        try:
-            shown = json.dumps(self.value, default=str)
-        except (ValueError, RecursionError):  # a number of thousands of digits, a list in a list in a list …
-            shown = "that"
-        return ConfigError(f"{self.source}: {self.key} must be {allowed}, not {shown[:_SHOWN]}", hint=hint)
-
-    def secret(self, allowed: str, *, hint: str) -> ConfigError:
-        """Returns the same error without the value, which may be a key."""
-        return ConfigError(f"{self.source}: {self.key} must be {allowed}", hint=hint)
-
-
-Reader: TypeAlias = Callable[[Found], object]
+_TEXT: Schema = {"type": "string", "minLength": 1}
+_NAME_OF_VARIABLE: Schema = {"type": "string", "pattern": f"^{_VARIABLE.pattern}$"}
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    """Reads a table that holds none but the given keys."""
+class Reader:
+    """Reads one kind of value; `schema` says in JSON Schema what it takes, `note` what the key decides.
 
-    readers: Mapping[str, Reader]
+    `example` is a value worth showing where there is no default; `is_users` says that a repository may not
+    write the key.
+    """
 
-    def __call__(self, found: Found) -> Mapping[str, Any]:
-        """Returns what its readers make of the values that are there."""
-        prefix = f"{found.key}." if found.key else ""
-        values: dict[str, Any] = {}
-        for key, value in mapping(found).items():
-            if key not in self.readers:
-                raise self._unknown(key, found.source, prefix=prefix)
-            values[key] = self.readers[key](Found(value, found.source, prefix + key))
-        return values
+    read: Callable[[Found], object]
+    schema: Schema
+    note: str = ""
+    example: object = None
+    is_users: bool = False
 
-    def _unknown(self, key: str, source: Path, *, prefix: str) -> ConfigError:
-        near = get_close_matches(key, self.readers, n=1)
-        hint = (
-            f"did you mean {prefix}{near[0]}?" if near else f"known keys: {', '.join(sorted(self.readers))}"
-        )
-        return ConfigError(f"{source}: unknown key {prefix}{key}", hint=hint)
+    def __call__(self, found: Found) -> object:
+        """Returns what the rest of Amelia works with."""
+        return self.read(found)
 
+    def about(self, note: str, *, example: object = None) -> "Reader":
+        """Returns the reader of a key of which there is this to say."""
+        return replace(self, note=note, example=example)
 
-def mapping(found: Found) -> Mapping[str, object]:
-    """Reads a table, whatever it holds."""
-    if not isinstance(found.value, dict):
-        raise found.wrong("a table")
-    return cast("Mapping[str, object]", found.value)
-
-
-def flag(found: Found) -> bool:
-    """Reads a yes or no."""
-    if not isinstance(found.value, bool):
-        raise found.wrong("true or false")
-    return found.value
+    def users(self) -> "Reader":
+        """Returns the reader of a key that only the user may say."""
+        return replace(self, is_users=True)
 
 
 def one_of(words: Iterable[str]) -> Reader:
@@ -102,7 +71,7 @@ def one_of(words: Iterable[str]) -> Reader:
             raise found.wrong(f"one of {', '.join(known)}")
         return known[found.value]
 
-    return read
+    return Reader(read, {"enum": list(known)})
 
 
 def whole(low: int, high: int) -> Reader:
@@ -114,96 +83,123 @@ def whole(low: int, high: int) -> Reader:
             raise found.wrong(f"a whole number from {low} to {high}")
         return value
 
-    return read
+    return Reader(read, {"type": "integer", "minimum": low, "maximum": high})
 
 
-def number(low: float, high: float) -> Callable[[Found], float]:
+def number(low: float, high: float) -> Reader:
     """Makes a reader of numbers within bounds, both included."""
 
     def read(found: Found) -> float:
-        value = found.value
-        if not isinstance(value, int | float) or isinstance(value, bool) or not low <= value <= high:
-            raise found.wrong(f"a number from {low:g} to {high:g}")
-        return float(value)
+        return _number(found, low, high)
 
-    return read
+    return Reader(read, {"type": "number", "minimum": low, "maximum": high})
 
 
 def minutes(low: float, high: float) -> Reader:
     """Makes a reader of durations that are written as a number of minutes."""
-    read_number = number(low, high)
-    return lambda found: timedelta(minutes=read_number(found))
+
+    def read(found: Found) -> timedelta:
+        return timedelta(minutes=_number(found, low, high))
+
+    return replace(number(low, high), read=read)
 
 
-def bound(read_number: Reader) -> Reader:
+def bound(reader: Reader) -> Reader:
     """Makes a reader of a bound that can be taken away."""
 
     def read(found: Found) -> object:
         if found.value == _UNBOUNDED:
             return None
         try:
-            return read_number(found)
+            return reader(found)
         except ConfigError as problem:
             raise ConfigError(str(problem), hint=f'"{_UNBOUNDED}" takes the bound away') from problem
 
-    return read
+    return Reader(read, {"anyOf": [reader.schema, {"const": _UNBOUNDED}]})
 
 
-def text(found: Found) -> str:
-    """Reads a text that says something."""
+def _flag(found: Found) -> bool:
+    if not isinstance(found.value, bool):
+        raise found.wrong("true or false")
+    return found.value
+
+
+def _text(found: Found) -> str:
     if not _is_text(found.value) or not found.value.strip():
         raise found.wrong("a text that is not empty")
     return found.value
 
 
-def variable(found: Found) -> str:
+def _variable(found: Found) -> str:
     """Reads the name of an environment variable; a key that stands there itself is refused, and not shown."""
     if not _is_text(found.value) or not _VARIABLE.fullmatch(found.value):
         raise found.secret("the name of an environment variable, in capital letters", hint=_KEYS_ELSEWHERE)
     return found.value
 
 
-def variables(found: Found) -> tuple[str, ...]:
-    """Reads a list of names of environment variables."""
+def _variables(found: Found) -> tuple[str, ...]:
     if not isinstance(found.value, list):
         raise found.secret("a list of names of environment variables", hint=_KEYS_ELSEWHERE)
-    return _each(found, variable)
+    return _each(found, _variable)
 
 
-def web_address(found: Found) -> str:
+def _web_address(found: Found) -> str:
     """Reads the address of a server, without a name, a password or a query, which may hold a key."""
     if not _is_text(found.value) or not _is_address(found.value):
         raise found.secret("an http or https address without a password or a query", hint=_ADDRESS)
     return found.value
 
 
-def file_beside(found: Found) -> str:
-    """Reads a path relative to the file it stands in; returns it absolute."""
-    return str((found.source.parent / text(found)).absolute())
+def _file_beside(found: Found) -> str:
+    return str((found.source.place / _text(found)).absolute())
 
 
-def path_inside(found: Found) -> str:
-    """Reads a path, or a pattern of paths, inside the repository."""
+def _path_inside(found: Found) -> str:
     if not _is_text(found.value) or not _is_inside(PurePosixPath(found.value)):
         raise found.wrong("a path inside the repository")
     return found.value
 
 
-def paths_inside(found: Found) -> tuple[str, ...]:
-    """Reads a list of paths, or of patterns of paths, inside the repository."""
+def _paths_inside(found: Found) -> tuple[str, ...]:
     if not isinstance(found.value, list):
         raise found.wrong("a list of paths")
-    return _each(found, path_inside)
+    return _each(found, _path_inside)
 
 
-def command(found: Found) -> tuple[str, ...]:
-    """Reads a program and its arguments: a list, or one text that is split as a shell splits it."""
+def _command(found: Found) -> tuple[str, ...]:
     value = _split(found, found.value) if isinstance(found.value, str) else found.value
     words = cast("list[object]", value) if isinstance(value, list) else []
     argv = tuple(word for word in words if _is_text(word))
     if len(argv) < len(words) or not argv or not argv[0].strip():
         raise found.wrong(_COMMAND)
     return argv
+
+
+flag = Reader(_flag, {"type": "boolean"})
+"""Reads a yes or no."""
+text = Reader(_text, _TEXT)
+"""Reads a text that says something."""
+variable = Reader(_variable, _NAME_OF_VARIABLE)
+"""Reads the name of an environment variable."""
+variables = Reader(_variables, {"type": "array", "items": _NAME_OF_VARIABLE})
+"""Reads a list of names of environment variables."""
+web_address = Reader(_web_address, {"type": "string", "pattern": "^https?://[^@?#]+$"})
+"""Reads the address of a server."""
+file_beside = Reader(_file_beside, _TEXT)
+"""Reads a path relative to the file it stands in; returns it absolute."""
+path_inside = Reader(_path_inside, _TEXT)
+"""Reads a path, or a pattern of paths, inside the repository."""
+paths_inside = Reader(_paths_inside, {"type": "array", "items": _TEXT})
+"""Reads a list of paths, or of patterns of paths, inside the repository."""
+command = Reader(_command, {"anyOf": [_TEXT, {"type": "array", "items": {"type": "string"}, "minItems": 1}]})
+"""Reads a program and its arguments: a list, or one text that is split as a shell splits it."""
+
+
+def _number(found: Found, low: float, high: float) -> float:
+    value = found.value
+    if not isinstance(value, int | float) or isinstance(value, bool) or not low <= value <= high:
+        raise found.wrong(f"a number from {low:g} to {high:g}")
+    return float(value)
 
 
 def _each(found: Found, read: Callable[[Found], str]) -> tuple[str, ...]:

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from amelia.config import load_settings, settings_files
-from amelia.config.agents import agent_over
+from amelia.config import load, load_settings
 from amelia.model.agents import AgentSettings, Allowance, Role
 from amelia.model.errors import ConfigError
 from amelia.model.policy import BUDGET, Budget
@@ -195,11 +194,6 @@ def test_a_bound_that_is_none_is_refused_and_told_how_to_have_none(
     assert error.hint == '"none" takes the bound away'
 
 
-def test_nothing_said_of_an_agent_leaves_it_as_it_is() -> None:
-    agent = AgentSettings(driver="claude", model="opus")
-    assert agent_over(agent, {}) == agent
-
-
 def test_the_files_that_hold_settings_are_named(
     tmp_path: Path, own: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -208,8 +202,8 @@ def test_the_files_that_hold_settings_are_named(
     inner = tmp_path / "inner"
     inner.mkdir()
     projects = [tmp_path / ".project-config.json", tmp_path / "pyproject.toml"]
-    assert settings_files(inner) == [own, *projects]
+    assert load(inner).files == [own, *projects]
     monkeypatch.delenv("AMELIA_CONFIG")
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
-    assert settings_files(inner) == projects
+    assert load(inner).files == projects

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from amelia.config import load_project, load_settings
-from amelia.config.agents import USERS_OWN
+from amelia.config.keys import PROFILE
 from amelia.config.places import users_place
 from amelia.model.agents import AgentSettings, Role
 from amelia.model.errors import ConfigError
@@ -48,7 +48,8 @@ def load(project: Path, own: Path, *, said: str, users: str) -> RunSettings:
 
 
 def test_every_value_that_is_refused_is_tried() -> None:
-    assert VALUES.keys() == USERS_OWN
+    users_own = {key.rpartition(".")[2] for key, reader in PROFILE.leaves() if reader.is_users}
+    assert VALUES.keys() == users_own
 
 
 @pytest.mark.parametrize("table", ["agents", *(f"agents.{role}" for role in Role)])

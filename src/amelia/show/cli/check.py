@@ -2,14 +2,14 @@
 
 import sys
 from difflib import get_close_matches
-from pathlib import Path
 from typing import BinaryIO
 
 import click
 
-from amelia.app.plans import check_plan
+from amelia.app.plans import compile_with
 from amelia.model.plan import Mode
 from amelia.plan.compile import CompiledPlan
+from amelia.show.cli.chosen import profile_option, settings_here
 from amelia.show.cli.diagram import draw_dot, draw_mermaid
 from amelia.show.cli.tree import draw_errors, draw_plan
 from amelia.show.json import plan_json
@@ -30,7 +30,16 @@ _DRAWINGS = {"mermaid": draw_mermaid, "dot": draw_dot}
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
 @click.option("--section", metavar="ID", help="Print the exact text of one task.")
 @click.option("--graph", type=click.Choice(list(_DRAWINGS)), help="Print the graph of units as a diagram.")
-def command(*, plan: BinaryIO, mode: str, as_json: bool, section: str | None, graph: str | None) -> None:
+@profile_option
+def command(
+    *,
+    plan: BinaryIO,
+    mode: str,
+    as_json: bool,
+    section: str | None,
+    graph: str | None,
+    profile: str | None,
+) -> None:
     """Read PLAN (a file, or - for standard input), check it, and show the graph of tasks it is.
 
     Understands task headings, check lists (spec-kit, Kiro, OpenSpec, BMAD), bold tasks, tables, task-master's
@@ -41,7 +50,8 @@ def command(*, plan: BinaryIO, mode: str, as_json: bool, section: str | None, gr
     if sum([as_json, section is not None, graph is not None]) > 1:
         raise click.UsageError("--json, --section and --graph exclude each other")
     name = "standard input" if plan.name in {"-", "<stdin>"} else printable(plan.name)
-    compiled = check_plan(plan.read(), directory=Path.cwd(), mode=None if mode == "auto" else Mode(mode))
+    settings = settings_here({"profile": profile})
+    compiled = compile_with(plan.read(), settings.plan, mode=None if mode == "auto" else Mode(mode))
     if section is not None and compiled.plan.tasks:
         _print_section(compiled, section)
     elif graph is not None:

@@ -8,7 +8,9 @@ import click
 
 from amelia.app.checkup import Check, Health
 from amelia.app.doctor import examine
+from amelia.config import Options
 from amelia.config.places import state_home
+from amelia.show.cli.chosen import profile_option
 from amelia.show.text import fit, printable
 
 _COLOURS = {Health.OK: "green", Health.WARNING: "yellow", Health.FAILED: "red"}
@@ -18,7 +20,8 @@ _NAME = len("repository") + 1
 
 @click.command("doctor")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
-def command(*, as_json: bool) -> None:
+@profile_option
+def command(*, as_json: bool, profile: str | None) -> None:
     """Look at git, this repository, its settings and tests, the state home, and every agent.
 
     Agents are really started and asked. Exits 1 if something has failed that a run needs.
@@ -30,7 +33,8 @@ def command(*, as_json: bool) -> None:
         if not as_json:
             _draw(check)
 
-    anyio.run(lambda: examine(Path.cwd(), home=state_home(), tell=tell))
+    options = Options(profile=profile, values={})
+    anyio.run(lambda: examine(Path.cwd(), home=state_home(), tell=tell, options=options))
     count = sum(check.health is Health.FAILED for check in checks)
     if as_json:
         click.echo(_json(checks, is_ready=not count))

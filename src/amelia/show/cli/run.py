@@ -2,9 +2,8 @@
 
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO, TypedDict, Unpack
+from typing import BinaryIO, Unpack
 
 import anyio
 import click
@@ -14,8 +13,6 @@ from amelia.app.forecasts import foresee, foresee_new
 from amelia.app.people import start_in_background
 from amelia.app.plans import compile_with
 from amelia.app.runs import NewRun, begin_run, notices
-from amelia.config import load_settings
-from amelia.config.agents import agent_over
 from amelia.config.places import state_home
 from amelia.model.agents import AUTO, Role
 from amelia.model.plan import Mode
@@ -24,24 +21,13 @@ from amelia.model.settings import RunSettings
 from amelia.plan.compile import CompiledPlan
 from amelia.record.runs import RunDirectory, started
 from amelia.schedule.forecast import Forecast
-from amelia.show.cli.amounts import MONEY, TOKENS
+from amelia.show.cli.chosen import Chosen, run_options, settings_here
 from amelia.show.cli.driving import drive
 from amelia.show.cli.tree import draw_errors, draw_plan
 from amelia.show.forecast import forecast_lines
 from amelia.show.text import printable
 
 _STANDARD_INPUT = "standard input"
-
-
-class _Chosen(TypedDict):
-    """What the command line says instead of the settings."""
-
-    driver: str | None
-    model: str | None
-    script: Path | None
-    parallel: int | None
-    max_cost: float | None
-    max_tokens: int | None
 
 
 @click.command("run")
@@ -53,25 +39,7 @@ class _Chosen(TypedDict):
     show_default=True,
     help="How the plan is cut into units of work.",
 )
-@click.option(
-    "--driver",
-    metavar="NAME",
-    help="Which agent does the work: claude, codex, api, acp, script; auto is the first that is ready.",
-)
-@click.option("--model", metavar="NAME", help="The agent's model; provider:model for the api driver.")
-@click.option(
-    "--script",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="The moves of the script driver, a TOML file.",
-)
-@click.option("--parallel", type=click.IntRange(1, 64), help="How many units may run at the same time.")
-@click.option("--max-cost", type=MONEY, metavar="USD", help="What the run may cost.")
-@click.option(
-    "--max-tokens",
-    type=TOKENS,
-    metavar="N",
-    help="How many tokens of unknown cost the run may use.",
-)
+@run_options
 @click.option("--base", metavar="REV", help="The commit to start from; HEAD unless told otherwise.")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.option("--no-input", is_flag=True, help="Never ask anything.")
@@ -88,7 +56,7 @@ def command(
     as_json: bool,
     detach: bool,
     again: bool,
-    **chosen: Unpack[_Chosen],
+    **chosen: Unpack[Chosen],
 ) -> None:
     """Carry out PLAN (a file, or - for standard input) on the git repository of this directory.
 
@@ -99,7 +67,7 @@ def command(
     cannot run, 6 when the budget is used up, 3 when a setting is wrong or no agent is ready, 2 on wrong
     usage, 130 or 143 when it was stopped.
     """
-    settings = load_settings(Path.cwd())
+    settings = settings_here(chosen)
     data = plan.read()
     compiled = compile_with(data, settings.plan, mode=None if mode == "auto" else Mode(mode))
     name = _STANDARD_INPUT if plan.name in {"-", "<stdin>"} else plan.name
@@ -109,7 +77,7 @@ def command(
         compiled=compiled,
         plan_path=None if name == _STANDARD_INPUT else Path(name),
         data=data,
-        settings=_adjusted(settings.run, chosen),
+        settings=settings.run,
         repository=Path.cwd(),
         base=base,
         is_again=again,
@@ -163,25 +131,3 @@ def _check(compiled: CompiledPlan, *, name: str) -> None:
     if not compiled.units:
         click.echo(f"{name}: every task is done; there is nothing to run", err=True)
         raise SystemExit(0)
-
-
-def _adjusted(settings: RunSettings, chosen: _Chosen) -> RunSettings:
-    """Returns the settings with what the command line says over them, for all roles."""
-    driver, model, script = chosen["driver"], chosen["model"], chosen["script"]
-    if script is not None and driver not in {None, "script"}:
-        raise click.UsageError(f"--script is for the script driver, not for {driver}")
-    said = {"driver": driver, "model": model, "script": script and str(script.absolute())}
-    changes = {key: value for key, value in said.items() if value is not None}
-    agents = {role: agent_over(agent, changes) for role, agent in settings.agents.items()}
-    settings = replace(settings, agents=agents, budget=_budget(settings.budget, chosen))
-    return settings if (workers := chosen["parallel"]) is None else settings.with_workers(workers)
-
-
-def _budget(budget: Budget, chosen: _Chosen) -> Budget:
-    cost, tokens = chosen["max_cost"], chosen["max_tokens"]
-    run = replace(
-        budget.run,
-        cost=budget.run.cost if cost is None else cost,
-        tokens=budget.run.tokens if tokens is None else tokens,
-    )
-    return replace(budget, run=run)

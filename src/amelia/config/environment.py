@@ -1,0 +1,85 @@
+"""Settings that stand in environment variables: `AMELIA_`, then the key in capitals, `__` for every dot.
+
+A value is written as in a file, without quotes around a text. An empty variable says nothing.
+"""
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import cast
+
+from amelia.config.found import Entry, Found, Kind, Source
+from amelia.config.keys import PROFILE
+from amelia.config.tables import Entries
+from amelia.config.values import Reader, Schema
+
+_PREFIX = "AMELIA_"
+_LONGEST = 10_000
+_NEAR = 0.8
+PLACES = ("AMELIA_HOME", "AMELIA_CONFIG", "AMELIA_PROFILE")
+"""Variables that are no settings, and say where those and the runs are."""
+OURS = (
+    "AMELIA_RUN",
+    "AMELIA_UNIT",
+    "AMELIA_ATTEMPT",
+    "AMELIA_ROLE",
+    "AMELIA_AGENT_KEY",
+    "AMELIA_SUPERVISED",
+)
+"""Variables that Amelia sets itself, for the programs it starts."""
+
+
+def variable_of(key: str) -> str:
+    """Returns the variable that a key can be set with."""
+    return _PREFIX + key.upper().replace(".", "__")
+
+
+_VARIABLES = {variable_of(key): (key, reader) for key, reader in PROFILE.leaves()}
+
+
+def said_by(environment: Mapping[str, str], *, place: Path) -> Entries:
+    """Reads what an environment says, by dotted key; paths are relative to a place."""
+    entries: Entries = {}
+    for name, (key, reader) in _VARIABLES.items():
+        if value := environment.get(name):
+            source = Source(Kind.VARIABLE, name, place)
+            entries[key] = Entry(reader(Found(_literal(value, reader), source, key)), source.origin(key))
+    return entries
+
+
+def slips(environment: Mapping[str, str]) -> Iterator[str]:
+    """Yields what is probably meant to be a setting and is none."""
+    known = (*_VARIABLES, *PLACES, *OURS)
+    for name in sorted(environment):
+        if name.startswith(_PREFIX) and name not in known:
+            for near in get_close_matches(name, known, n=1, cutoff=_NEAR):
+                yield f"{name} is not a setting, and is not used; did you mean {near}?"
+
+
+def _literal(text: str, reader: Reader) -> object:
+    """Returns what a text stands for: a number, a flag or a list if the key takes one, else itself."""
+    if len(text) > _LONGEST:
+        return text
+    try:
+        value: object = tomllib.loads(f"value = {text}")["value"]
+    except (ValueError, RecursionError):
+        return text
+    return value if _takes(reader.schema, value) else text
+
+
+def _takes(schema: Schema, value: object) -> bool:
+    """Says whether a key takes a value of this type at all; its reader says the rest."""
+    match value:
+        case bool():
+            kinds = {"boolean"}
+        case int():
+            kinds = {"integer", "number"}
+        case float():
+            kinds = {"number"}
+        case list():
+            kinds = {"array"}
+        case _:
+            kinds = {"string"}
+    ways = cast("list[Schema]", schema.get("anyOf", [schema]))
+    return any(way.get("type", "string") in kinds for way in ways)
