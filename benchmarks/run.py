@@ -28,7 +28,7 @@ from amelia.model.git import CommitId, TreeId
 from amelia.model.plan import Complexity, Mode, Task, TaskId, Unit, UnitId
 from amelia.model.policy import POLICIES
 from amelia.record.journal import SqliteJournal, read_journal
-from amelia.run.loop import Coordinator
+from amelia.run.loop import RUN, Coordinator
 from amelia.show.run.watchers import Silent
 
 REPOSITORY = Path(__file__).parents[1]
@@ -326,7 +326,7 @@ def makespan(place: Path, *, units: int, workers: int, unit_seconds: float, know
     with SqliteJournal(place / "journal.db") as journal:
         journal.append([facts])
         began = time.perf_counter()
-        anyio.run(Coordinator(journal, Sleepers(seconds), Silent()).drive, journal.read())
+        anyio.run(Coordinator(RUN, journal, steps=Sleepers(seconds), watcher=Silent()).drive, journal.read())
         took = time.perf_counter() - began
     known = "scores that fit" if knows_sizes else "scores that say nothing"
     return Figure(

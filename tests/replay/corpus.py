@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from amelia.model.events import Event
+from amelia.model.proposal import Draft
 from amelia.model.state import RunState
 from amelia.record.codec import decode, plain
+from amelia.schedule.draft import fold_draft, is_draft
 from amelia.schedule.machine import fold
 
 HERE = Path(__file__).parent
@@ -42,6 +44,26 @@ class Replay:
 
 def all_replays() -> list[Replay]:
     return [Replay(path.stem) for path in sorted(HERE.glob("*.jsonl"))]
+
+
+def portrait_of(events: list[Event]) -> dict[str, Any]:
+    """Returns where a journal leads, to a run or to the draft of one."""
+    return portrait_of_draft(fold_draft(events)) if is_draft(events) else portrait(fold(events))
+
+
+def portrait_of_draft(draft: Draft) -> dict[str, Any]:
+    return {
+        "draft": draft.facts.run,
+        "is": type(draft.stage).__name__,
+        "outcome": str(draft.outcome) if draft.outcome else None,
+        "versions": [
+            [one.version, one.author.value, len(one.errors), len(one.gaps)] for one in draft.versions
+        ],
+        "feedback": draft.feedback,
+        "tries": draft.tries,
+        "wish": draft.wish.value if draft.wish else None,
+        "is_paused": draft.is_paused,
+    }
 
 
 def portrait(run: RunState) -> dict[str, Any]:
@@ -76,7 +98,7 @@ def add(journal: Path, name: str) -> Replay:
         for kind, version, body, at in rows
     ]
     replay.lines.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    told = json.dumps(portrait(fold(replay.events())), ensure_ascii=False, indent=2)
+    told = json.dumps(portrait_of(replay.events()), ensure_ascii=False, indent=2)
     replay.expected.write_text(f"{told}\n", encoding="utf-8")
     return replay
 

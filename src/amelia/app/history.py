@@ -9,11 +9,13 @@ from amelia.app.workshops import keep_work, open_store, open_workshop
 from amelia.model import events as ev
 from amelia.model.errors import AmeliaError, InternalError, JournalError
 from amelia.model.git import CommitId
-from amelia.model.journal import Recorded
+from amelia.model.journal import Recorded, since_start
 from amelia.model.plan import UnitId
+from amelia.model.proposal import Draft
 from amelia.model.state import RunState
 from amelia.record.journal import is_driven, read_journal
-from amelia.record.runs import RunDirectory, all_runs
+from amelia.record.runs import RunDirectory, all_runs, proposed, started
+from amelia.schedule.draft import fold_draft
 from amelia.schedule.machine import fold
 from amelia.system.git_commands import diff_text
 from amelia.workspace.removal import remove
@@ -38,6 +40,16 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
+class KnownDraft:
+    """A run that has no approved plan yet, and where its draft stands."""
+
+    directory: RunDirectory
+    at: datetime
+    draft: Draft
+    is_driven: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Unreadable:
     """A run whose journal cannot be read, and why."""
 
@@ -52,6 +64,8 @@ def known_runs(home: Path) -> tuple[list[Known], list[Unreadable]]:
     for directory in all_runs(home):
         try:
             past = read_journal(directory.journal)
+            if past and not since_start(past):
+                continue  # a draft, which is no run yet
             run = fold(recorded.event for recorded in past)
         except (JournalError, InternalError) as problem:
             lost.append(Unreadable(directory, str(problem)))
@@ -60,11 +74,21 @@ def known_runs(home: Path) -> tuple[list[Known], list[Unreadable]]:
     return sorted(found, key=lambda known: known.at, reverse=True), lost
 
 
+def known_drafts(home: Path) -> list[KnownDraft]:
+    """Returns the runs without an approved plan, newest first; what cannot be read is left out."""
+    found: list[KnownDraft] = []
+    for directory in all_runs(home):
+        if (first := proposed(directory)) is None or started(directory) is not None:
+            continue
+        draft = fold_draft(recorded.event for recorded in read_journal(directory.journal))
+        found.append(KnownDraft(directory, first[0], draft, is_driven(directory.journal)))
+    return sorted(found, key=lambda known: known.at, reverse=True)
+
+
 def attempt_diff(directory: RunDirectory, unit: UnitId, attempt: int | None) -> bytes:
     """Returns what an attempt of a unit changed, the last one unless told otherwise."""
     past = read_journal(directory.journal)
-    facts = past[0].event
-    assert isinstance(facts, ev.RunStarted)
+    facts = fold(recorded.event for recorded in past).facts
     if unit not in (units := [known.id for known in facts.units]):
         shown = ", ".join(units[:8])
         raise UnknownAttemptError(f"run {directory.run} has no unit {unit!r}; it has {shown}")

@@ -17,8 +17,9 @@ from amelia.model.plan import UnitId
 from amelia.model.state import Parked, RunState
 from amelia.record.journal import has_requests, is_driven, leave_request, read_journal
 from amelia.record.runs import RunDirectory
-from amelia.run.requests import refusal
+from amelia.run.requests import draft_refusal, refusal
 from amelia.run.workshop import Workshop
+from amelia.schedule.draft import fold_draft, is_draft
 from amelia.schedule.machine import fold
 from amelia.system.git_places import Lane, Purpose
 from amelia.system.process import spawn_detached
@@ -37,12 +38,24 @@ class RefusedError(AmeliaError):
 
 def standing(directory: RunDirectory) -> RunState:
     """Returns where a run stands, as its journal tells it."""
-    return fold(recorded.event for recorded in read_journal(directory.journal))
+    events = [recorded.event for recorded in read_journal(directory.journal)]
+    if is_draft(events):
+        raise RefusedError(
+            f"run {directory.run} has not started: its plan is not approved",
+            hint=f"see the plan: amelia plan show {directory.run}",
+        )
+    return fold(events)
+
+
+def refusal_of(directory: RunDirectory, wanted: Wanted) -> str | None:
+    """Returns why a run, or its draft, cannot fulfil a wish; None if it can."""
+    events = [recorded.event for recorded in read_journal(directory.journal)]
+    return draft_refusal(fold_draft(events), wanted) if is_draft(events) else refusal(fold(events), wanted)
 
 
 def ask(directory: RunDirectory, wanted: Wanted) -> bool:
     """Leaves a wish for a run that can fulfil it, and says whether somebody is there to do so."""
-    if (reason := refusal(standing(directory), wanted)) is not None:
+    if (reason := refusal_of(directory, wanted)) is not None:
         raise RefusedError(reason, hint=f"`amelia status {directory.run}` shows where the run stands")
     leave_request(directory.journal, wanted)
     # A coordinator that is about to end looks into its mailbox once more before it lets go of the lock.

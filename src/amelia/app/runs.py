@@ -28,7 +28,7 @@ from amelia.plan.compile import CompiledPlan
 from amelia.plan.graph import footprint
 from amelia.record.journal import SqliteJournal, is_driven, read_journal
 from amelia.record.runs import RunDirectory, all_runs, new_run, started, unborn_runs
-from amelia.run.loop import Coordinator, Watcher
+from amelia.run.loop import RUN, Coordinator, Watcher
 from amelia.run.recover import recover
 from amelia.run.steps import WorkshopSteps
 from amelia.schedule.machine import fold
@@ -108,14 +108,12 @@ async def drive_run(directory: RunDirectory, watcher: Watcher) -> Driven:
     """Takes a run as far as it goes, from wherever it stands; only one process at a time can."""
     with SqliteJournal(directory.journal) as journal:
         past = journal.read()
-        facts = past[0].event
-        assert isinstance(facts, RunStarted)
-        shop = open_workshop(directory, facts, past)
         run = fold(recorded.event for recorded in past)
+        shop = open_workshop(directory, run.facts, past)
         driven = Driven(run, was_final=_is_final(run))
         while not _is_final(driven.run):
             await recover(shop)
-            coordinator = Coordinator(journal, WorkshopSteps(shop), watcher)
+            coordinator = Coordinator(RUN, journal, steps=WorkshopSteps(shop), watcher=watcher)
             run = await coordinator.drive(past)
             driven = Driven(run, coordinator.stopped_by, coordinator.watcher_problem)
             # Whoever leaves a wish while the work is put away relies on us to see it.

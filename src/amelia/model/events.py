@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from amelia.model.agents import Ending, Role, SessionId, Usage
+from amelia.model.drafts import DraftEvent
 from amelia.model.evidence import Problem
 from amelia.model.facts import RunStarted as RunStarted  # noqa: PLC0414 - an event like those here
 from amelia.model.findings import Finding, Ruling
@@ -207,7 +208,7 @@ class ReviewFailed:
 
 @dataclass(frozen=True, slots=True)
 class AnswerDelayed:
-    """The reviewer or the evaluator reached a limit; that is no answer, and is waited out."""
+    """An agent that was asked something reached a limit; that is no answer, and is waited out."""
 
     unit: UnitId
     attempt: int
@@ -373,4 +374,4 @@ RunEvent: TypeAlias = (
     | BranchCheckStarted
     | BranchVerified
 )
-Event: TypeAlias = UnitEvent | RunEvent
+Event: TypeAlias = UnitEvent | RunEvent | DraftEvent

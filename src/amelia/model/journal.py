@@ -5,19 +5,30 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol, TypeAlias
 
+from amelia.model.drafts import PlanApproved, PlanHandedOver, PlanRejected
 from amelia.model.events import (
     AbortRequested,
     BudgetChanged,
     CancelRequested,
     Event,
     PauseRequested,
+    RunStarted,
     UnitFixed,
     UnitReset,
     UnitSkipped,
 )
 
 Wanted: TypeAlias = (
-    PauseRequested | CancelRequested | AbortRequested | BudgetChanged | UnitReset | UnitSkipped | UnitFixed
+    PauseRequested
+    | CancelRequested
+    | AbortRequested
+    | BudgetChanged
+    | UnitReset
+    | UnitSkipped
+    | UnitFixed
+    | PlanApproved
+    | PlanRejected
+    | PlanHandedOver
 )
 
 
@@ -36,6 +47,12 @@ class Request:
 
     id: int
     wanted: Wanted
+
+
+def since_start(past: Sequence[Recorded]) -> Sequence[Recorded]:
+    """Returns what happened since a run started, without the draft of its plan; nothing if it has not."""
+    starts = (n for n, recorded in enumerate(past) if isinstance(recorded.event, RunStarted))
+    return past[start:] if (start := next(starts, None)) is not None else ()
 
 
 class Journal(Protocol):

@@ -37,6 +37,9 @@ class Reason(StrEnum):
     BRANCH_MOVED = "branch_moved"
     BUDGET = "budget"
     AUTH = "auth"
+    APPROVAL = "approval"
+    PLAN_ERRORS = "plan_errors"
+    NO_PLAN = "no_plan"
 
     @property
     def meaning(self) -> str:
@@ -62,6 +65,9 @@ _MEANINGS = {
     Reason.BRANCH_MOVED: "somebody else moved the branch of this run",
     Reason.BUDGET: "the budget is used up",
     Reason.AUTH: "the agent's login or key is refused",
+    Reason.APPROVAL: "the plan waits for a person's approval",
+    Reason.PLAN_ERRORS: "the plan cannot run as it is, also after its last revision",
+    Reason.NO_PLAN: "the architect gave no valid plan in any of its attempts",
 }
 
 

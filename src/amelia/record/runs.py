@@ -9,8 +9,10 @@ from datetime import datetime
 from difflib import get_close_matches
 from pathlib import Path
 
+from amelia.model.drafts import RunProposed
 from amelia.model.errors import AmeliaError, ConfigError, JournalError
 from amelia.model.facts import RunId, RunStarted
+from amelia.model.journal import since_start
 from amelia.record.journal import read_journal
 
 _UNSAFE = re.compile(r"[^a-z0-9]+")
@@ -45,6 +47,15 @@ class RunDirectory:
     def plan(self) -> Path:
         """The plan as it was when the run started."""
         return self.path / "plan.md"
+
+    @property
+    def issue(self) -> Path:
+        """The text that came with the goal of the run."""
+        return self.path / "issue.md"
+
+    def version(self, number: int) -> Path:
+        """Returns the file that holds a version of the plan of a run that began with a goal."""
+        return self.path / "plans" / f"{number}.md"
 
     @property
     def store(self) -> Path:
@@ -141,11 +152,24 @@ def _directories(home: Path) -> list[RunDirectory]:
 
 
 def started(directory: RunDirectory) -> tuple[datetime, RunStarted] | None:
-    """Returns when and as what a run started; None if its journal cannot be read."""
+    """Returns when and as what a run started; None if it has not, or its journal cannot be read."""
+    try:
+        past = read_journal(directory.journal, at_most=1)
+        if past and isinstance(past[0].event, RunProposed):
+            past = since_start(read_journal(directory.journal))
+    except JournalError:
+        return None
+    if not past or not isinstance(past[0].event, RunStarted):
+        return None
+    return past[0].at, past[0].event
+
+
+def proposed(directory: RunDirectory) -> tuple[datetime, RunProposed] | None:
+    """Returns when and as what a run was proposed; None if it began with a plan, or cannot be read."""
     try:
         first = next(iter(read_journal(directory.journal, at_most=1)), None)
     except JournalError:
         return None
-    if first is None or not isinstance(first.event, RunStarted):
+    if first is None or not isinstance(first.event, RunProposed):
         return None
     return first.at, first.event

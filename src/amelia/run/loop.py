@@ -1,5 +1,8 @@
 """The coordinator: records events, carries out commands, feeds the answers back.
 
+What is decided is another's business: a machine says how events change where a run stands, and what follows
+from that. There is one for a run, and one for the draft of a run that has no plan yet.
+
 - What is not written did not happen: a step starts only after the event that says so is on disk, and counts
   as finished only when its answer is.
 - All that was decided at one moment is one transaction.
@@ -13,20 +16,25 @@ import os
 import signal
 import threading
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import reduce
-from typing import Protocol
+from typing import Generic, Protocol, TypeAlias, TypeVar
 
 import anyio
 from anyio.abc import TaskGroup
 
 from amelia.model import commands as cmd
 from amelia.model import events as ev
+from amelia.model.drafts import DraftFailed, RunProposed
 from amelia.model.errors import AmeliaError
-from amelia.model.journal import Journal, Recorded, Request
+from amelia.model.journal import Journal, Recorded, Request, Wanted
+from amelia.model.outcome import Reason
+from amelia.model.proposal import Draft, DraftCommand
 from amelia.model.state import RunState
-from amelia.run.requests import fits
+from amelia.run.requests import draft_refusal, refusal
 from amelia.schedule.decide import decide, is_over, opening
+from amelia.schedule.draft import decide_draft, draft_opening, evolve_draft, fold_draft, is_draft_over
 from amelia.schedule.machine import evolve, fold
 
 _HEARTBEAT = 0.125
@@ -34,24 +42,54 @@ _LAST_GRACE = 5.0
 _LONGEST_DETAIL = 4000
 
 
-class Steps(Protocol):
+class Standing(Protocol):
+    """Where something stands that is driven."""
+
+    @property
+    def is_paused(self) -> bool:
+        """Says whether it stopped where it was, to go on when it is resumed."""
+        ...
+
+
+S = TypeVar("S", bound=Standing)
+S_contra = TypeVar("S_contra", contravariant=True)
+C = TypeVar("C")
+C_contra = TypeVar("C_contra", contravariant=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine(Generic[S, C]):
+    """What is decided, and how: all of it pure functions.
+
+    `opening` is what is written down before a command is carried out, `refusal` says why a wish does not
+    fit, and `broken` is what happened when a command could not be carried out.
+    """
+
+    fold: Callable[[Iterable[ev.Event]], S]
+    evolve: Callable[[S, ev.Event], S]
+    decide: Callable[[S], Sequence[C | cmd.Record]]
+    opening: Callable[[S, C], tuple[ev.Event, ...]]
+    is_over: Callable[[S], bool]
+    refusal: Callable[[S, Wanted], str | None]
+    broken: Callable[[C, str], ev.Event]
+
+
+class Steps(Protocol[C_contra]):
     """What can carry out the commands of the machine."""
 
-    async def perform(
-        self, command: cmd.StepCommand | cmd.VerifyBranch, tell: Callable[[ev.Event], None]
-    ) -> Sequence[ev.Event]:
+    async def perform(self, command: C_contra, tell: Callable[[ev.Event], None]) -> Sequence[ev.Event]:
         """Carries a command out and returns what happened; what has to be known at once is told before."""
         ...
 
 
-class Watcher(Protocol):
+class Onlooker(Protocol[S_contra]):
     """Who looks on: shows a person what happens."""
 
     def begin(self, past: Sequence[Recorded]) -> None:
         """Is told what happened before it came."""
         ...
 
-    def show(self, recorded: Sequence[Recorded], run: RunState) -> None:
+    def show(self, recorded: Sequence[Recorded], run: S_contra, /) -> None:
         """Is told of events that are on disk, and where the run stands now."""
         ...
 
@@ -60,16 +98,22 @@ class Watcher(Protocol):
         ...
 
 
-class Coordinator:
-    """Drives one run until it is over or paused.
+Watcher: TypeAlias = Onlooker[RunState]
+
+
+class Coordinator(Generic[S, C]):
+    """Drives one run, or its draft, until it is over or paused.
 
     `stopped_by` is the signal that made it stop, if one did; `watcher_problem` is what went wrong in the
     watcher, if something did.
     """
 
-    _run: RunState
+    _run: S
 
-    def __init__(self, journal: Journal, steps: Steps, watcher: Watcher) -> None:
+    def __init__(
+        self, machine: Machine[S, C], journal: Journal, *, steps: Steps[C], watcher: Onlooker[S]
+    ) -> None:
+        self._machine = machine
         self._journal = journal
         self._steps = steps
         self._watcher = watcher
@@ -77,7 +121,7 @@ class Coordinator:
         self.stopped_by: signal.Signals | None = None
         self.watcher_problem: Exception | None = None
 
-    async def drive(self, past: Sequence[Recorded]) -> RunState:
+    async def drive(self, past: Sequence[Recorded]) -> S:
         """Takes the run from where its journal ends as far as it goes; `past` is all that is in there."""
         try:
             with self._answers, self._heard:
@@ -94,37 +138,35 @@ class Coordinator:
 
     def _take_over(self, past: Sequence[Recorded]) -> None:
         """Goes where the journal ends; what was under way there is not any more."""
-        self._run = fold(recorded.event for recorded in past)
-        if len(past) > 1:
+        self._run = self._machine.fold(recorded.event for recorded in past)
+        if isinstance(past[-1].event, RunProposed | ev.RunStarted):
+            self._tell(lambda watcher: watcher.show(past[-1:], self._run))
+        else:
             self._tell(lambda watcher: watcher.begin(past))
             resumed = ev.RunResumed(os.getpid())
-            self._record([resumed], evolve(self._run, resumed))
-        else:
-            self._tell(lambda watcher: watcher.show(past, self._run))
+            self._record([resumed], self._machine.evolve(self._run, resumed))
 
     async def _go(self, tasks: TaskGroup) -> None:
         news: list[ev.Event] = []
         while True:
             requests = self._journal.requests()
-            if is_over(self._run) and (self._run.is_paused or not requests):
+            if self._machine.is_over(self._run) and (self._run.is_paused or not requests):
                 return
             for command in self._settle(news, requests):
                 tasks.start_soon(self._carry_out, command)
             news = []
-            if not is_over(self._run):
+            if not self._machine.is_over(self._run):
                 news += await self._heard.receive()
                 while self._heard.statistics().current_buffer_used:
                     news += self._heard.receive_nowait()
 
-    def _record(
-        self, events: Sequence[ev.Event], after: RunState, *, answering: Sequence[Request] = ()
-    ) -> None:
+    def _record(self, events: Sequence[ev.Event], after: S, *, answering: Sequence[Request] = ()) -> None:
         """Writes events down; only then is the run where they lead."""
         recorded = self._journal.append(events, answering=answering)
         self._run = after
         self._tell(lambda watcher: watcher.show(recorded, after))
 
-    def _tell(self, news: Callable[[Watcher], None]) -> None:
+    def _tell(self, news: Callable[[Onlooker[S]], None]) -> None:
         if self.watcher_problem is not None:
             return
         try:
@@ -132,35 +174,34 @@ class Coordinator:
         except Exception as problem:  # noqa: BLE001 - whatever it is, it is no reason to stop the run
             self.watcher_problem = problem
 
-    def _settle(
-        self, news: Sequence[ev.Event], requests: Sequence[Request]
-    ) -> list[cmd.StepCommand | cmd.VerifyBranch]:
+    def _settle(self, news: Sequence[ev.Event], requests: Sequence[Request]) -> list[C]:
         """Takes news in, decides until nothing is left to decide, and writes all of it down at once."""
+        evolve = self._machine.evolve
         events = list(news)
         after = reduce(evolve, news, self._run)
         for request in requests:
-            if fits(after, request.wanted):
+            if self._machine.refusal(after, request.wanted) is None:
                 after = evolve(after, request.wanted)
                 events.append(request.wanted)
-        commands: list[cmd.StepCommand | cmd.VerifyBranch] = []
-        while decided := decide(after):
+        commands: list[C] = []
+        while decided := self._machine.decide(after):
             for command in decided:
                 if isinstance(command, cmd.Record):
                     told: tuple[ev.Event, ...] = (command.event,)
                 else:
                     commands.append(command)
-                    told = opening(after, command)
+                    told = self._machine.opening(after, command)
                 after = reduce(evolve, told, after)
                 events += told
         if events or requests:
             self._record(events, after, answering=requests)
         return commands
 
-    async def _carry_out(self, command: cmd.StepCommand | cmd.VerifyBranch) -> None:
+    async def _carry_out(self, command: C) -> None:
         try:
             happened = await self._steps.perform(command, lambda event: self._answers.send_nowait([event]))
         except Exception as problem:  # noqa: BLE001 - whatever breaks in a step is a fact about the step
-            happened = (_broken(command, problem),)
+            happened = (self._machine.broken(command, _detail(problem)),)
         self._answers.send_nowait(happened)
 
     async def _heartbeat(self) -> None:
@@ -190,14 +231,37 @@ def _end_after(seconds: float, code: int) -> None:
     timer.start()
 
 
-def _broken(command: cmd.StepCommand | cmd.VerifyBranch, problem: Exception) -> ev.Event:
+def _detail(problem: Exception) -> str:
     if isinstance(problem, AmeliaError):
         detail = f"{problem}\n{problem.hint or ''}".strip()
     elif isinstance(problem, OSError):
         detail = str(problem)
     else:
         detail = "internal error, please report it:\n" + "".join(traceback.format_exception(problem))
-    detail = detail[-_LONGEST_DETAIL:]
+    return detail[-_LONGEST_DETAIL:]
+
+
+def _broken(command: cmd.StepCommand | cmd.VerifyBranch, detail: str) -> ev.Event:
     if isinstance(command, cmd.VerifyBranch):
         return ev.BranchVerified(passed=False, feedback=detail)
     return ev.StepBroke(command.at.unit, command.step, detail)
+
+
+RUN: Machine[RunState, cmd.StepCommand | cmd.VerifyBranch] = Machine(
+    fold=fold,
+    evolve=evolve,
+    decide=decide,
+    opening=opening,
+    is_over=is_over,
+    refusal=refusal,
+    broken=_broken,
+)
+DRAFT: Machine[Draft, DraftCommand] = Machine(
+    fold=fold_draft,
+    evolve=evolve_draft,
+    decide=decide_draft,
+    opening=draft_opening,
+    is_over=is_draft_over,
+    refusal=draft_refusal,
+    broken=lambda _, detail: DraftFailed(Reason.BROKEN, detail),
+)

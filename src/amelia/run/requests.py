@@ -2,6 +2,7 @@
 
 from typing import assert_never
 
+from amelia.model.drafts import PlanApproved, PlanHandedOver, PlanRejected
 from amelia.model.events import (
     AbortRequested,
     BudgetChanged,
@@ -13,6 +14,7 @@ from amelia.model.events import (
 )
 from amelia.model.journal import Wanted
 from amelia.model.plan import UnitId
+from amelia.model.proposal import Approved, Delayed, Draft, Drafting, HandedOver, Proposed, Stopped
 from amelia.model.state import Landed, Parked, RunState, Skipped, UnitState, Waiting
 
 
@@ -28,21 +30,68 @@ def refusal(run: RunState, wanted: Wanted) -> str | None:
     match wanted:
         case PauseRequested() | CancelRequested() | BudgetChanged():
             return None
-        case AbortRequested(unit):
-            return _unknown(run, unit) if unit is not None and unit not in run.units else None
-        case UnitReset(unit) | UnitFixed(unit):
-            if unit not in run.units:
-                return _unknown(run, unit)
-            if not isinstance(run.units[unit], Parked):
-                return f"{unit} does not wait for a person: it is {_standing(run, unit)}"
-        case UnitSkipped(unit):
-            if unit not in run.units:
-                return _unknown(run, unit)
-            if not _can_be_skipped(run.units[unit], wanted):
-                return f"{unit} cannot be skipped: it is {_standing(run, unit)}"
+        case PlanApproved() | PlanRejected() | PlanHandedOver():
+            return f"the plan of run {run.facts.run} was approved, and is being run"
+        case AbortRequested(unit) | UnitReset(unit) | UnitFixed(unit) | UnitSkipped(unit):
+            if unit is None or unit in run.units:
+                return _misfit(run, wanted)
+            return _unknown(run, unit)
         case _:
             assert_never(wanted)
-    return None
+
+
+def _misfit(run: RunState, wanted: AbortRequested | UnitReset | UnitFixed | UnitSkipped) -> str | None:
+    match wanted:
+        case UnitReset(unit) | UnitFixed(unit) if not isinstance(run.units[unit], Parked):
+            return f"{unit} does not wait for a person: it is {_standing(run, unit)}"
+        case UnitSkipped(unit) if not _can_be_skipped(run.units[unit], wanted):
+            return f"{unit} cannot be skipped: it is {_standing(run, unit)}"
+        case _:
+            return None
+
+
+def draft_refusal(draft: Draft, wanted: Wanted) -> str | None:
+    """Returns why a wish about a run without an approved plan cannot be fulfilled; None if it can."""
+    run, newest = draft.facts.run, draft.version
+    if draft.outcome is not None and draft.outcome.is_final:
+        return f"run {run} is {draft.outcome}; nothing can change that"
+    match wanted:
+        case PauseRequested() | CancelRequested() | BudgetChanged() | AbortRequested(None):
+            return None
+        case PlanApproved(version) | PlanRejected(version) | PlanHandedOver(version) if version != newest:
+            return f"version {version} is not the newest plan of run {run}; that is version {newest}"
+        case PlanApproved() | PlanHandedOver():
+            return None if draft.may_be_approved else _unapprovable(draft)
+        case PlanRejected():
+            waits = isinstance(draft.stage, Proposed | Stopped)
+            return None if waits else f"run {run} has no plan that waits for a person: it is {_stage(draft)}"
+        case UnitReset(unit) | UnitSkipped(unit) | UnitFixed(unit) | AbortRequested(unit):
+            return f"run {run} has no unit {unit!r}: it has not started, its plan is {_stage(draft)}"
+        case _:
+            assert_never(wanted)
+
+
+def _unapprovable(draft: Draft) -> str:
+    if draft.newest is not None and isinstance(draft.stage, Proposed):
+        first = draft.newest.errors[0]
+        return f"version {draft.version} of the plan of run {draft.facts.run} cannot run: {first}"
+    return f"run {draft.facts.run} has no plan that waits for approval: it is {_stage(draft)}"
+
+
+def _stage(draft: Draft) -> str:
+    match draft.stage:
+        case Drafting() | Delayed():
+            return "being drafted"
+        case Proposed():
+            return "waiting for a person"
+        case Approved():
+            return "approved"
+        case HandedOver():
+            return "handed over"
+        case Stopped(reason):
+            return f"stopped, because {reason.meaning}"
+        case _:
+            assert_never(draft.stage)
 
 
 def _can_be_skipped(state: UnitState, wanted: UnitSkipped) -> bool:

@@ -30,7 +30,12 @@ def left_for(run: RunState, unit: UnitId) -> Allowance:
     """Returns what the next turn on a unit may use."""
     own = run.budget.unit.without(run.spent.get(unit, _NOTHING))
     whole = run.budget.run.without(run.spent_in_all)
-    return Allowance(cost=_least(own.cost, whole.cost), tokens=_least(own.tokens, whole.tokens))
+    return least_of(own, whole)
+
+
+def least_of(one: Allowance, other: Allowance) -> Allowance:
+    """Returns what both allow."""
+    return Allowance(cost=_least(one.cost, other.cost), tokens=_least(one.tokens, other.tokens))
 
 
 def _needs_agent(state: UnitState) -> bool:

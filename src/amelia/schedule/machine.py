@@ -10,6 +10,7 @@ from functools import reduce
 
 from amelia.model import events as ev
 from amelia.model.agents import Spent, Usage
+from amelia.model.drafts import DraftEvent, RunProposed
 from amelia.model.errors import InternalError
 from amelia.model.findings import Disposition, Finding, Ruling
 from amelia.model.outcome import Outcome
@@ -48,19 +49,26 @@ def begin(facts: ev.RunStarted) -> RunState:
 
 
 def fold(events: Iterable[ev.Event]) -> RunState:
-    """Returns the state that a journal tells of."""
+    """Returns the state that a journal tells of; of a draft before it, only what that used counts."""
     iterator = iter(events)
+    drafted = Spent()
     first = next(iterator, None)
+    if isinstance(first, RunProposed):
+        for first in iterator:
+            if isinstance(first, ev.RunStarted):
+                break
+            if isinstance(first, ev.UsageReported):
+                drafted = drafted.plus(first.usage)
     if not isinstance(first, ev.RunStarted):
         raise InternalError(f"a journal starts with RunStarted, not with {type(first).__name__}")
-    return reduce(evolve, iterator, begin(first))
+    return reduce(evolve, iterator, replace(begin(first), spent_in_all=drafted))
 
 
 def evolve(run: RunState, event: ev.Event) -> RunState:  # noqa: C901, PLR0911, PLR0912 - a line per event
     """Returns the state after an event."""
+    if isinstance(event, ev.RunStarted | DraftEvent):
+        raise InternalError(f"{type(event).__name__} does not fit a run that has started")
     match event:
-        case ev.RunStarted():
-            raise InternalError("a run starts once")
         case ev.RunResumed():
             return _resumed(run)
         case ev.BudgetChanged(budget):

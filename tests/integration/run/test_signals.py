@@ -20,7 +20,7 @@ import sys
 from pathlib import Path
 import anyio
 from amelia.record.journal import SqliteJournal
-from amelia.run.loop import Coordinator
+from amelia.run.loop import RUN, Coordinator
 from amelia.schedule.machine import fold
 from amelia.testing.steps import ScriptedSteps, good_end
 
@@ -39,7 +39,7 @@ async def until_told(command):
 
 async def main():
     with SqliteJournal(place / "journal.db") as journal:
-        coordinator = Coordinator(journal, ScriptedSteps({"1/drive": until_told}), Nobody())
+        coordinator = Coordinator(RUN, journal, steps=ScriptedSteps({"1/drive": until_told}), watcher=Nobody())
         run = await coordinator.drive(journal.read())
         assert run == fold(recorded.event for recorded in journal.read())
     print(coordinator.stopped_by and coordinator.stopped_by.name, run.is_paused, run.wish, flush=True)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import types
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, NewType, Union, cast, get_args, get_origin, get_type_hints
 
@@ -42,7 +43,7 @@ def values(hint: Any) -> st.SearchStrategy[Any]:
         return st.one_of([values(one) for one in inner])
     if origin is tuple:
         return st.lists(values(inner[0]), max_size=2).map(tuple)
-    if origin is dict:
+    if origin in {dict, Mapping}:
         return st.dictionaries(values(inner[0]), values(inner[1]), max_size=2)
     return SCALARS[hint] if hint in SCALARS else st.from_type(cast("type[Any]", hint))
 

@@ -14,7 +14,7 @@ from amelia.model.journal import Recorded, Request
 from amelia.model.outcome import Outcome, Reason, Result
 from amelia.model.plan import Mode, UnitId
 from amelia.model.state import Landed, Parked, RunState, Skipped
-from amelia.run.loop import Coordinator
+from amelia.run.loop import RUN, Coordinator
 from amelia.schedule.machine import fold
 from amelia.testing.journal import MemoryJournal
 from amelia.testing.steps import AnyStep, Performance, ScriptedSteps, good_end, step_name
@@ -89,7 +89,9 @@ async def drive(
     journal: MemoryJournal, script: dict[str, Performance] | None = None, watcher: Watcher | None = None
 ) -> RunState:
     with anyio.fail_after(10):
-        run = await Coordinator(journal, ScriptedSteps(script), watcher or Watcher()).drive(journal.read())
+        run = await Coordinator(
+            RUN, journal, steps=ScriptedSteps(script), watcher=watcher or Watcher()
+        ).drive(journal.read())
     assert run == standing(journal)
     return run
 
@@ -170,7 +172,7 @@ async def test_no_step_is_carried_out_before_it_stands_in_the_journal() -> None:
             performed.append(step_name(command))
             return await super().perform(command, tell)
 
-    run = await Coordinator(journal, Suspicious(), Watcher()).drive(journal.read())
+    run = await Coordinator(RUN, journal, steps=Suspicious(), watcher=Watcher()).drive(journal.read())
     assert run.outcome == COMPLETED
     steps = ("drive", "verify", "review", "land")
     assert performed == [*(f"{name}/{step}" for name in "12" for step in steps), "branch"]
@@ -420,7 +422,7 @@ async def test_the_same_request_twice_is_fulfilled_once() -> None:
 async def test_a_journal_that_cannot_be_written_ends_the_loop_with_its_error(room: int) -> None:
     journal = begun(journal=FullJournal(room))
     with anyio.fail_after(10), pytest.raises(JournalError, match="the disk is full") as ended:
-        await Coordinator(journal, ScriptedSteps(), Watcher()).drive(journal.read())
+        await Coordinator(RUN, journal, steps=ScriptedSteps(), watcher=Watcher()).drive(journal.read())
     assert ended.value.hint == "make room"
     assert len(events_of(journal)) == 2 * room - 1
 
@@ -428,9 +430,9 @@ async def test_a_journal_that_cannot_be_written_ends_the_loop_with_its_error(roo
 async def test_nothing_is_carried_out_that_could_not_be_written() -> None:
     journal = begun(journal=FullJournal(1))
     with pytest.raises(JournalError):
-        await Coordinator(journal, ScriptedSteps({"1/drive": raising(AssertionError())}), Watcher()).drive(
-            journal.read()
-        )
+        await Coordinator(
+            RUN, journal, steps=ScriptedSteps({"1/drive": raising(AssertionError())}), watcher=Watcher()
+        ).drive(journal.read())
     assert len(events_of(journal)) == 1
 
 
@@ -443,12 +445,14 @@ async def test_a_mailbox_that_cannot_be_read_ends_the_loop_and_its_steps() -> No
 
     journal = begun(journal=Broken())
     with anyio.fail_after(10), pytest.raises(JournalError, match="the mailbox is damaged"):
-        await Coordinator(journal, ScriptedSteps({"1/drive": forever}), Watcher()).drive(journal.read())
+        await Coordinator(RUN, journal, steps=ScriptedSteps({"1/drive": forever}), watcher=Watcher()).drive(
+            journal.read()
+        )
 
 
 async def test_a_journal_that_does_not_start_with_a_run_is_a_mistake() -> None:
     with pytest.raises(InternalError, match="starts with RunStarted"):
-        await Coordinator(MemoryJournal(), ScriptedSteps(), Watcher()).drive([])
+        await Coordinator(RUN, MemoryJournal(), steps=ScriptedSteps(), watcher=Watcher()).drive([])
 
 
 async def test_a_watcher_that_fails_does_not_stop_the_run_and_is_not_told_again() -> None:
@@ -459,7 +463,7 @@ async def test_a_watcher_that_fails_does_not_stop_the_run_and_is_not_told_again(
                 raise ZeroDivisionError
 
     watcher = Failing()
-    coordinator = Coordinator(journal := chained(), ScriptedSteps(), watcher)
+    coordinator = Coordinator(RUN, journal := chained(), steps=ScriptedSteps(), watcher=watcher)
     assert (await coordinator.drive(journal.read())).outcome == COMPLETED
     assert len(watcher.runs) == 3
     assert isinstance(coordinator.watcher_problem, ZeroDivisionError)
@@ -467,7 +471,7 @@ async def test_a_watcher_that_fails_does_not_stop_the_run_and_is_not_told_again(
 
 
 async def test_a_watcher_that_sees_everything_has_no_failure() -> None:
-    coordinator = Coordinator(journal := begun(), ScriptedSteps(), Watcher())
+    coordinator = Coordinator(RUN, journal := begun(), steps=ScriptedSteps(), watcher=Watcher())
     await coordinator.drive(journal.read())
     assert coordinator.watcher_problem is None
     assert coordinator.stopped_by is None

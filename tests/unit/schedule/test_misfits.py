@@ -135,7 +135,7 @@ def test_an_answer_of_another_attempt_is_none(stage: str) -> None:
 
 def test_a_journal_starts_once_and_with_the_start() -> None:
     start = facts(unit("a"))
-    with pytest.raises(InternalError, match="a run starts once"):
+    with pytest.raises(InternalError, match="RunStarted does not fit a run that has started"):
         fold([start, start])
     with pytest.raises(InternalError, match="starts with RunStarted, not with RunPaused"):
         fold([ev.RunPaused()])

@@ -19,7 +19,7 @@ from amelia.app.runs import Driven, NewRun, begin_run, drive_run
 from amelia.app.workshops import open_store
 from amelia.model.events import Event, RunStarted
 from amelia.model.git import CommitId, TreeId
-from amelia.model.journal import Recorded
+from amelia.model.journal import Recorded, since_start
 from amelia.model.plan import UnitId
 from amelia.model.settings import PlanSettings, RunSettings
 from amelia.model.state import RunState
@@ -98,8 +98,8 @@ def replay_of(directory: RunDirectory) -> Replay:
 
 
 def facts_of(past: Sequence[Recorded]) -> RunStarted:
-    """Returns the first event of a journal."""
-    facts = past[0].event
+    """Returns what a run started with."""
+    facts = since_start(past)[0].event
     assert isinstance(facts, RunStarted)
     return facts
 

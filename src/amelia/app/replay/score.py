@@ -13,7 +13,7 @@ from amelia.model import events as ev
 from amelia.model.agents import Ending, Role, Usage, total
 from amelia.model.findings import Finding, Ruling, Weight
 from amelia.model.git import CommitId, TreeId
-from amelia.model.journal import Recorded, Wanted
+from amelia.model.journal import Recorded, Wanted, since_start
 from amelia.model.outcome import Reason
 from amelia.model.plan import TaskId, UnitId
 from amelia.model.state import Active, Driving, Resting, RunState
@@ -106,10 +106,10 @@ def reached(event: ev.Event) -> Reached | None:
 
 def read_score(past: Sequence[Recorded]) -> list[Cue]:
     """Returns the score of a run."""
-    first = past[0].event
-    assert isinstance(first, ev.RunStarted)
-    listener = _Listener(begin(first))
-    for recorded in past[1:]:
+    start, *rest = since_start(past)
+    assert isinstance(start.event, ev.RunStarted)
+    listener = _Listener(begin(start.event))
+    for recorded in rest:
         listener.hear(recorded)
     return listener.score
 

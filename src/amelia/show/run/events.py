@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import msgspec
 
+from amelia.model import drafts as dr
 from amelia.model import events as ev
 from amelia.model.facts import RunId
 from amelia.model.journal import Recorded
@@ -18,6 +19,14 @@ from amelia.show.run.times import instant
 
 # Every type of event there is; braces stand for the word that the mode has for a unit.
 _NAMES: Mapping[type[ev.Event], str] = {
+    dr.RunProposed: "run_proposed",
+    dr.DraftStarted: "draft_started",
+    dr.PlanDrafted: "plan_drafted",
+    dr.ArchitectFailed: "architect_failed",
+    dr.DraftFailed: "draft_failed",
+    dr.PlanRejected: "plan_rejected",
+    dr.PlanApproved: "plan_approved",
+    dr.PlanHandedOver: "plan_handed_over",
     ev.RunStarted: "run_started",
     ev.RunResumed: "run_resumed",
     ev.PauseRequested: "pause_requested",
@@ -99,6 +108,8 @@ def _body(event: ev.Event) -> dict[str, Any]:
     match event:
         case ev.RunFinished(outcome):
             return {"outcome": str(outcome), "result": outcome.result.value, "reason": outcome.reason}
+        case dr.RunProposed():
+            return {key: value for key, value in _plain(event).items() if key != "settings"}
         case ev.RunStarted(units=units):
             # The tasks that run, whole, are in the plan; here they would be most of the stream.
             slim = _plain(dataclasses.replace(event, units=(), footprints={}))
@@ -124,7 +135,7 @@ def _row(kind: type[ev.Event], name: str) -> str:
 def _keys(kind: type[ev.Event]) -> tuple[str, ...]:
     if kind is ev.RunFinished:
         return _OUTCOME_KEYS
-    hidden = {"run", "footprints"}
+    hidden = {"run", "footprints", "settings"}
     return tuple(field.name for field in dataclasses.fields(kind) if field.name not in hidden)
 
 

@@ -11,6 +11,7 @@ from typing import assert_never
 
 from amelia.model import events as ev
 from amelia.model.agents import Ending
+from amelia.model.drafts import DraftEvent
 from amelia.model.findings import Ruling
 from amelia.model.journal import Recorded
 from amelia.model.state import RunState
@@ -26,13 +27,20 @@ def draw_change(
 ) -> str | None:
     """Draws what happened, at its time in a zone, by default the local one; nothing if nobody cares."""
     event, at = recorded.event, recorded.at.astimezone(zone)
+    if isinstance(event, DraftEvent):
+        return None
     text = _of_unit(event, run, at) if isinstance(event, ev.UnitEvent) else _of_run(event, run)
     if text is None:
         return None
     who = event.unit if isinstance(event, ev.UnitEvent) else run.facts.run
     attempt = getattr(event, "attempt", None)
-    parts = (f"{at:%H:%M:%S}", who, "" if attempt is None else f"attempt {attempt}", text)
-    return charset.cut("  ".join(charset.shown(part) for part in parts if part), _LONGEST)
+    return line_of(at, who, "" if attempt is None else f"attempt {attempt}", text, charset=charset)
+
+
+def line_of(at: datetime, *parts: str, charset: Charset) -> str:
+    """Writes when and what, in one line that a terminal can take."""
+    shown = (charset.shown(part) for part in (f"{at:%H:%M:%S}", *parts) if part)
+    return charset.cut("  ".join(shown), _LONGEST)
 
 
 def _checked(*, passed: bool, first: str, notes: Sequence[str]) -> str:

@@ -98,7 +98,7 @@ def duration(time: timedelta) -> str:
 def _of_run(line: Timeline, event: ev.Event, at: datetime) -> Timeline:
     match event:
         case ev.RunStarted(base=base):
-            return replace(line, started_at=at, tip=base)
+            return replace(line, started_at=at, finished_at=None, tip=base)
         case ev.RunFinished() | ev.RunPaused():
             return replace(line, finished_at=at)
         case ev.RunResumed() | ev.UnitReset() | ev.UnitSkipped() | ev.UnitFixed():
