@@ -20,8 +20,10 @@ from amelia.model.evidence import TestCommand, VerifySettings
 from amelia.model.git import ref_component
 from amelia.model.journal import Recorded
 from amelia.model.plan import Unit
+from amelia.record.prompts import kept_texts
 from amelia.record.runs import RunDirectory
 from amelia.run.asking import Desk
+from amelia.run.recording import Recorder
 from amelia.run.workshop import Workshop
 from amelia.system.git_commands import list_refs
 from amelia.system.git_places import Lane, Store
@@ -39,6 +41,8 @@ def open_workshop(directory: RunDirectory, facts: RunStarted, past: Iterable[Rec
     happened = [recorded.event for recorded in past]
     owners = {event.session: event.role for event in happened if isinstance(event, SessionOpened)}
     proofs = [event.proof for event in happened if isinstance(event, AttemptVerified) and event.proof]
+    store = open_store(directory, facts)
+    verifier = make_verifier(directory, facts.test_command, facts.verify, known=proofs)
     return Workshop(
         facts=facts,
         desk=Desk(
@@ -46,9 +50,11 @@ def open_workshop(directory: RunDirectory, facts: RunStarted, past: Iterable[Rec
             agents=RunAgents(facts.agents, owners),
             settings=facts.agents,
             clocks=facts.clocks,
+            texts=kept_texts(directory),
         ),
-        store=open_store(directory, facts),
-        verifier=make_verifier(directory, facts.test_command, facts.verify, known=proofs),
+        store=store,
+        verifier=verifier,
+        recorder=Recorder(directory, store, facts, seen=verifier.seen),
         now=lambda: datetime.now(UTC),
     )
 

@@ -1,141 +1,183 @@
-"""What agents are told: the unit's own text, what is expected of the answer, and what went wrong before.
+"""What agents are told: their own assignment, where everything else lies, and what went wrong before.
 
-Text of plans, reviews and tests is data: it stands between fences that it cannot close. Nothing here is a
-format string over such text.
+- Prompts are signposts: of a plan with several units an agent is told its own unit, and where the rest is.
+  What it is told grows with the unit, never with the plan.
+- Text of plans, reviews and tests is data: it stands between fences that it cannot close, character for
+  character as it came. What a terminal would obey is made visible by whoever shows it there.
+- Every git command that is named works in the agent's worktree: it names commits, never a distance.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import assert_never
 
+from amelia.context.places import Places
+from amelia.context.texts import Texts
+from amelia.model.commands import Progress
 from amelia.model.findings import Finding
-from amelia.model.plan import Task
+from amelia.model.git import CommitId
+from amelia.model.outcome import Cause
+from amelia.model.plan import Mode, Task, Unit, UnitId, unit_heading, unit_label
 
 _TICK_RUN = re.compile("`+")
-_REPORT = (
-    '{"status": "completed" | "partial" | "failed", "summary": "…", '
-    '"subtasks_completed": [ids], "subtasks_failed": [ids]}'
+_LONGEST_GOAL = 500
+_FRAMINGS = (
+    "The previous approach failed. A different strategy is needed.",
+    "Review the errors carefully before proceeding differently.",
+    "The prior attempt had issues. Consider an alternative approach.",
 )
-_REVIEW = (
-    '{"approved": true | false, "comments": '
-    '[{"file": "…", "line": 1, "severity": "blocking" | "minor", "text": "…"}]}'
-)
-_EVALUATION = '{"items": [{"finding": 1, "disposition": "IMPLEMENT", "reason": "…"}]}'
+_REVIEWER_ASKS = "The reviewer requested the following changes:"
+_NOT_ACCEPTED = "Your work was not accepted as it is. This is what is wrong with it:"
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A unit that landed before, and the commit it is."""
+
+    unit: UnitId
+    commit: CommitId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
-    """What an agent has to know about a unit: its heading, its tasks, and the goal of the plan around it."""
+    """What an agent has to know about a unit.
 
-    heading: str
+    `needs` are the finished units that it depends on, `landed` is the commit that landed last.
+    """
+
+    unit: Unit
+    mode: Mode
     goal: str
-    tasks: tuple[Task, ...]
+    places: Places
+    progress: Progress
+    needs: tuple[Finished, ...] = ()
+    landed: CommitId | None = None
+
+    @property
+    def heading(self) -> str:
+        """The unit's label and title."""
+        return unit_heading(self.unit, self.mode)
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """The tasks of the unit, as they are to be carried out."""
+        return self.unit.pieces
 
 
-def developer_prompt(assignment: Assignment, *, attempt: int, feedback: str, is_again: bool = False) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retry:
+    """What a further attempt has to know: why the last one failed, and the ref and commit that keep it."""
+
+    attempt: int
+    errors: str
+    cause: Cause | None = None
+    ref: str | None = None
+    commit: CommitId | None = None
+
+
+def developer_prompt(
+    texts: Texts, assignment: Assignment, *, retry: Retry | None = None, is_cut_off: bool = False
+) -> str:
     """Returns what the developer of a fresh session is told; also if it goes on where a turn was cut off."""
-    return "\n".join(
+    if not assignment.tasks:
+        raise ValueError("Developer requires plan_markdown. Architect must run first.")
+    parts = [
+        _assigned(texts, assignment),
+        prepare_retry_context(texts, assignment, retry) if retry is not None else "",
+        texts.fill("cut_off") if is_cut_off else "",
+    ]
+    return _joined(parts)
+
+
+def build_phase_agent_prompt(texts: Texts, assignment: Assignment) -> str:
+    """Returns what the agent of a phase is told: its subtasks in order, and where to look."""
+    return texts.fill(
+        "phase",
+        label=_one_line(assignment.heading),
+        subtasks=format_subtasks(assignment.tasks),
+        goal=_goal(assignment),
+        plan=assignment.places.plan,
+        directory=assignment.places.directory,
+        landed=_landed(assignment),
+        rules=_rules(texts, assignment),
+    )
+
+
+def format_subtasks(tasks: Iterable[Task]) -> str:
+    """Returns tasks in their order, each with its type and its own section of the plan."""
+    return "\n\n".join(_subtask(task) for task in tasks)
+
+
+def prepare_retry_context(texts: Texts, assignment: Assignment, retry: Retry) -> str:
+    """Returns what a further attempt is told of the last one: all of it, in words that change each time."""
+    return texts.fill(
+        "retry",
+        attempt=str(retry.attempt),
+        framing=_FRAMINGS[(retry.attempt - 2) % len(_FRAMINGS)],
+        errors=fenced(retry.errors),
+        feedback=assignment.places.feedback(assignment.unit.id),
+        shown=_kept(retry),
+    )
+
+
+def continuation_prompt(texts: Texts, retry: Retry) -> str:
+    """Returns what the developer is told who goes on in its own session: only what is new."""
+    return _joined(
         [
-            f"You carry out one unit of a development plan, in this git worktree: {assignment.heading}",
-            "",
-            f"The goal of the whole plan, for context only: {_one_line(assignment.goal)}",
-            "",
-            "## Your assignment",
-            "Carry out the following, in order, and nothing else:",
-            "",
-            _sections(assignment.tasks),
-            "",
-            "## Rules",
-            "1. Work only in this directory. Do not commit: that is done for you.",
-            "2. If something cannot be done, stop and report it.",
-            "3. Follow AGENTS.md or CLAUDE.md, if there is one. Your work is tested, and then reviewed.",
-            f"4. End with a report as JSON: {_REPORT}",
-            *_again(attempt, feedback),
-            *(
-                ["", "Your turn was cut off before: part of the work is in the files already."]
-                if is_again
-                else []
-            ),
-            "",
+            texts.fill(
+                "continuation",
+                opening=_REVIEWER_ASKS if retry.cause is Cause.REJECTED else _NOT_ACCEPTED,
+                changes=fenced(retry.errors),
+            )
         ]
     )
 
 
-def continuation_prompt(feedback: str) -> str:
-    """Returns what the developer is told who goes on in its own session: only what is new."""
-    return (
-        "Your work was not accepted as it is. The following changes are requested:\n\n"
-        f"{fenced(feedback)}\n\nMake them in this worktree, do not commit, and end with a new report.\n"
-    )
-
-
-def resumption_prompt() -> str:
+def resumption_prompt(texts: Texts) -> str:
     """Returns what the developer is told whose turn was cut off, in the session in which it was."""
-    return (
-        "You were cut off in the middle of your work; the files are as you left them. Go on where you "
-        "stopped, do not commit, and end with your report.\n"
-    )
+    return _joined([texts.fill("resumption")])
 
 
-def repair_prompt(problem: str) -> str:
+def repair_prompt(texts: Texts, problem: str) -> str:
     """Returns what an agent is told whose answer cannot be used."""
-    return (
-        "Your answer is not the JSON that was asked for:\n\n"
-        f"{fenced(problem)}\n\nDo nothing else now. Answer once more, with that JSON alone.\n"
-    )
+    return _joined([texts.fill("repair", problem=fenced(problem))])
 
 
 def reviewer_prompt(
-    assignment: Assignment, *, checks: str, diff: str, since: str | None, open_findings: Sequence[Finding]
+    texts: Texts,
+    assignment: Assignment,
+    *,
+    checks: str,
+    diff: str,
+    since: str | None = None,
+    open_findings: Sequence[Finding] = (),
 ) -> str:
     """Returns what the reviewer is told; a later round sees what changed since the last one."""
-    parts = [
-        f"**Task:** review {assignment.heading}. Do not change any file.",
-        "",
-        _sections(assignment.tasks),
-        "",
-        "## What the executed checks say",
-        fenced(checks),
-        "",
-        "## The whole change",
-        fenced(diff, "diff"),
-    ]
+    later: list[str] = []
     if since is not None:
-        parts += ["", "## What changed since your last review", fenced(since, "diff")]
+        later.append(texts.fill("since_last_review", diff=fenced(since, "diff")))
     if open_findings:
         listed = "\n".join(f"- {finding}" for finding in open_findings)
-        parts += ["", "## Findings that were to be dealt with", fenced(listed)]
-    parts += [
-        "",
-        f"Answer with JSON: {_REVIEW}",
-        "",
-    ]
-    return "\n".join(parts)
+        later.append(texts.fill("open_findings", findings=fenced(listed)))
+    filled = texts.fill(
+        "review",
+        task=_under_review(assignment),
+        checks=fenced(checks),
+        diff=fenced(diff, "diff"),
+        later="\n\n".join(later),
+        plan=assignment.places.plan,
+    )
+    return _joined([filled])
 
 
-def evaluator_prompt(assignment: Assignment, *, diff: str, findings: Sequence[Finding]) -> str:
+def evaluator_prompt(texts: Texts, assignment: Assignment, *, diff: str, findings: Sequence[Finding]) -> str:
     """Returns what the evaluator is told: which findings it has to rule, and how."""
     listed = "\n".join(f"{number}. {finding}" for number, finding in enumerate(findings, start=1))
-    return "\n".join(
-        [
-            f"A reviewer asks for changes to {assignment.heading}. Rule every finding; change no file.",
-            "",
-            _sections(assignment.tasks),
-            "",
-            "## The change",
-            fenced(diff, "diff"),
-            "",
-            "## The findings",
-            fenced(listed),
-            "",
-            "IMPLEMENT: right, and to be done now.",
-            "REJECT: wrong; say what shows it.",
-            "DEFER: right, but not part of this unit.",
-            "CLARIFY: only a person can say.",
-            f"Answer with JSON: {_EVALUATION}",
-            "",
-        ]
+    filled = texts.fill(
+        "evaluation", task=_under_review(assignment), diff=fenced(diff, "diff"), findings=fenced(listed)
     )
+    return _joined([filled])
 
 
 def fenced(text: str, language: str = "") -> str:
@@ -145,15 +187,128 @@ def fenced(text: str, language: str = "") -> str:
     return f"{ticks}{language}\n{text.rstrip()}\n{ticks}"
 
 
+def _assigned(texts: Texts, assignment: Assignment) -> str:
+    match assignment.mode:
+        case Mode.SINGLE:
+            return texts.fill(
+                "single",
+                sections=_sections(assignment.tasks),
+                plan=assignment.places.plan,
+                rules=_rules(texts, assignment),
+            )
+        case Mode.TASKS:
+            return texts.fill("task", landed=_landed(assignment), **_of_a_task(texts, assignment))
+        case Mode.PHASED:
+            return build_phase_agent_prompt(texts, assignment)
+        case Mode.LIFECYCLE:
+            return texts.fill(
+                "lifecycle",
+                criteria=_listed(_criteria(assignment.tasks), "The plan names no acceptance criteria."),
+                files=_listed(_files(assignment.tasks), "The plan names no files."),
+                dependencies=_dependencies(assignment),
+                **_of_a_task(texts, assignment),
+            )
+        case _:
+            assert_never(assignment.mode)
+
+
+def _of_a_task(texts: Texts, assignment: Assignment) -> dict[str, str]:
+    return {
+        "breadcrumb": breadcrumb(assignment.progress),
+        "label": unit_label(assignment.unit.id, assignment.mode),
+        "sections": _sections(assignment.tasks),
+        "goal": _goal(assignment),
+        "plan": assignment.places.plan,
+        "directory": assignment.places.directory,
+        "rules": _rules(texts, assignment),
+    }
+
+
+def breadcrumb(progress: Progress) -> str:
+    """Returns how far the run is when a task begins; tasks are counted in the order of the plan."""
+    position, total, done = progress.position, progress.total, progress.done
+    if done == 0 and position == 1:
+        return f"Executing Task 1 of {total}:"
+    if progress.is_in_order:
+        return f"Tasks 1-{done} of {total} completed. Now executing Task {position}:"
+    return f"{done} of {total} tasks are done. Now executing Task {position}:"
+
+
+def _rules(texts: Texts, assignment: Assignment) -> str:
+    return texts.fill("rules", directory=assignment.places.directory)
+
+
+def _under_review(assignment: Assignment) -> str:
+    """Returns what the work was meant to be: one unit, and where it stands among the others."""
+    progress = assignment.progress
+    alone = progress.total == 1
+    title = "**Task:**" if alone else f"**Current Task ({progress.position}/{progress.total}):**"
+    return f"{title} {_one_line(assignment.heading)}\n\n{_sections(assignment.tasks)}"
+
+
+def _subtask(task: Task) -> str:
+    kind = f"[{task.type}] " if task.type is not None else ""
+    return f"### {task.id}: {kind}{_one_line(task.title)}\n{fenced(task.section, 'markdown')}"
+
+
 def _sections(tasks: Sequence[Task]) -> str:
-    return "\n\n".join(f"### {task.id}: {task.title}\n{fenced(task.section, 'markdown')}" for task in tasks)
+    """Returns the sections of a unit; of several tasks each under its own name."""
+    if len(tasks) > 1:
+        return format_subtasks(tasks)
+    [task] = tasks
+    text = task.section if task.title in task.section else f"{task.title}\n\n{task.section}"
+    return fenced(text, "markdown")
 
 
-def _again(attempt: int, feedback: str) -> list[str]:
-    if not feedback:
-        return []
-    return ["", f"## Retry Attempt {attempt}", "An earlier attempt was not accepted:", fenced(feedback)]
+def _criteria(tasks: Iterable[Task]) -> list[str]:
+    return [criterion for task in tasks for criterion in task.acceptance_criteria]
+
+
+def _files(tasks: Iterable[Task]) -> list[str]:
+    return [
+        f"{verb}: {path}"
+        for task in tasks
+        for verb, paths in (
+            ("create", task.files_to_create),
+            ("modify", task.files_to_modify),
+            ("test", task.test_files),
+        )
+        for path in paths
+    ]
+
+
+def _listed(items: Iterable[str], otherwise: str) -> str:
+    lines = "\n".join(f"- {_one_line(item)}" for item in items)
+    return fenced(lines) if lines else otherwise
+
+
+def _landed(assignment: Assignment) -> str:
+    if assignment.landed is None:
+        return ""
+    return f"- `git show {assignment.landed}` shows what landed last"
+
+
+def _dependencies(assignment: Assignment) -> str:
+    return "\n".join(
+        f"- {unit_label(need.unit, assignment.mode)} is done: `{assignment.places.summary(need.unit)}`, "
+        f"`git show {need.commit}`"
+        for need in assignment.needs
+    )
+
+
+def _kept(retry: Retry) -> str:
+    if retry.ref is None or retry.commit is None:
+        return ""
+    return f"Use `git show {retry.ref}` to see what changed in the failed attempt (commit {retry.commit})."
+
+
+def _goal(assignment: Assignment) -> str:
+    return _one_line(assignment.goal)[:_LONGEST_GOAL]
 
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
+
+
+def _joined(parts: Iterable[str]) -> str:
+    return "\n\n".join(part for part in parts if part) + "\n"

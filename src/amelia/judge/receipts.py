@@ -69,6 +69,18 @@ class Receipts:
         return self._directory / f"{name}-{self._key}-{run}.json"
 
 
+def told(receipt: Receipt) -> str:
+    """Returns in a line what was run, and what it showed."""
+    command = " ".join(receipt.command)
+    if receipt.results is None:
+        return f"{command}: exit code {receipt.exit_code}"
+    counts = dict.fromkeys(sorted({result.status for result in receipt.results}), 0)
+    for result in receipt.results:
+        counts[result.status] += 1
+    said = ", ".join(f"{count} {status}" for status, count in counts.items()) or "no tests"
+    return f"{command}: exit code {receipt.exit_code}; {said}"
+
+
 def digest(receipt: Receipt) -> str:
     """Returns what a receipt is known by."""
     return _digest(msgspec.json.encode(receipt))

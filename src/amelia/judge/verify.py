@@ -86,6 +86,10 @@ class Verifier:
         self._receipts.save(seen, run=run)
         return seen
 
+    def seen(self, tree: str) -> Receipt | None:
+        """Returns what the tests said of a tree, if they ran and it can be believed."""
+        return self._receipts.load(tree) if self._receipts is not None else None
+
     def forget(self, tree: str) -> None:
         """Forgets what was seen of a tree, so that it is tested anew."""
         if self._receipts is not None:

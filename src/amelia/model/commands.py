@@ -25,11 +25,15 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run is when a unit's step begins: the unit's place in the plan, and how many are done."""
+    """How far a run is when a unit's step begins: the unit's place in the plan, and how many are done.
+
+    A run that `is_in_order` has landed exactly what stands before the unit in the plan.
+    """
 
     position: int = 1
     total: int = 1
     done: int = 0
+    is_in_order: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,15 @@ from amelia.model.plan import Milestone, Mode, Unit
 from amelia.model.policy import Budget, Policy
 
 RunId = NewType("RunId", str)
+_ARTIFACTS = "docs/amelia"
+
+
+@dataclass(frozen=True, slots=True)
+class RecordPlace:
+    """The execution directory of a run, as a path in its repository, and whether its branch gets it."""
+
+    path: str
+    is_committed: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,3 +41,9 @@ class RunStarted:
     test_command: TestCommand | None
     verify: VerifySettings = field(default_factory=VerifySettings)
     repository: str
+    record: RecordPlace | None = None
+
+    @property
+    def record_place(self) -> RecordPlace:
+        """The execution directory; runs of old have one, too, but only for their agents to read."""
+        return self.record or RecordPlace(f"{_ARTIFACTS}/{self.run}", is_committed=False)

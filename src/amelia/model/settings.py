@@ -53,6 +53,9 @@ class RunSettings:
     policies: Mapping[Mode, Policy] = field(default_factory=lambda: POLICIES)
     verify: VerifySettings = field(default_factory=VerifySettings)
     clocks: Clocks = field(default_factory=Clocks)
+    prompts: Mapping[str, str] = field(default_factory=dict[str, str])
+    artifacts_dir: str = "docs/amelia"
+    commit_record: bool = True
 
     def with_agents(self, **changes: object) -> "RunSettings":
         """Returns settings in which the agents of all roles differ in the same way."""

@@ -86,6 +86,16 @@ class RunDirectory:
         return worktree.parent / _LOCK
 
     @property
+    def prompts(self) -> Path:
+        """The texts that the run's prompts are made of."""
+        return self.path / "prompts"
+
+    @property
+    def record(self) -> Path:
+        """The master copy of the execution directory."""
+        return self.path / "record"
+
+    @property
     def agents(self) -> Path:
         """The directory in which agents keep what their sessions need."""
         return self.path / "agents"

@@ -14,6 +14,7 @@ from typing import Generic, TypeAlias, TypeVar
 from anyio import to_thread
 
 from amelia.context.prompts import repair_prompt
+from amelia.context.texts import Texts
 from amelia.judge.answers import Invalid
 from amelia.model import events as ev
 from amelia.model.agents import (
@@ -52,12 +53,13 @@ _NOT_ITS_FAULT = frozenset({Ending.LIMITED, Ending.AUTH, Ending.OUT_OF_BUDGET})
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Desk:
-    """Where the agents of a run are asked: who they are, how long they may take, where it is recorded."""
+    """Where the agents of a run are asked: who they are, in which words, where it is recorded."""
 
     directory: RunDirectory
     agents: Agents
     settings: Mapping[str, AgentSettings]
     clocks: Clocks
+    texts: Texts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +118,7 @@ async def _ask_again(
     spent = Spent().plus(ended.usage)
     if spec.allowance.is_used_up_by(spent):
         return replace(ended, ending=Ending.OUT_OF_BUDGET), problem, spent
-    repaired = await _turn(desk, _repair(spec, ended, problem.detail), tell)
+    repaired = await _turn(desk, _repair(desk, spec, ended, problem=problem.detail), tell)
     spent = spent.plus(repaired.usage)
     found = _read(question, repaired)
     if not isinstance(found, Invalid) or repaired.ending in _NOT_ITS_FAULT:
@@ -145,10 +147,10 @@ def _spec(desk: Desk, question: Question[A]) -> TurnSpec:
     )
 
 
-def _repair(spec: TurnSpec, ended: TurnEnded, problem: str) -> TurnSpec:
+def _repair(desk: Desk, spec: TurnSpec, ended: TurnEnded, *, problem: str) -> TurnSpec:
     return replace(
         spec,
-        prompt=repair_prompt(problem),
+        prompt=repair_prompt(desk.texts, problem),
         session=ended.session,
         resume=True,
         before=total(spec.before, ended.usage),

@@ -13,7 +13,7 @@ from anyio import to_thread
 from amelia.judge.demands import demands_of
 from amelia.judge.feedback import feedback
 from amelia.judge.person import of_a_person
-from amelia.judge.receipts import digest, fingerprint
+from amelia.judge.receipts import digest, fingerprint, told
 from amelia.judge.recipe import recipe_files
 from amelia.judge.verify import Checkout
 from amelia.judge.weaken import is_test_code
@@ -111,15 +111,10 @@ async def account(shop: Workshop, at: Place, tree: TreeId) -> str:
     receipt = await shop.verifier.receipt(tree, _checkout_of(shop, at))
     if receipt is None:
         return "Nothing was executed: this repository has no test command."
-    command = " ".join(receipt.command)
     if receipt.results is None:
-        return f"{command}: exit code {receipt.exit_code}\n{receipt.detail}"
-    counts = dict.fromkeys(sorted({result.status for result in receipt.results}), 0)
-    for result in receipt.results:
-        counts[result.status] += 1
-    said = ", ".join(f"{count} {status}" for status, count in counts.items()) or "no tests"
+        return f"{told(receipt)}\n{receipt.detail}"
     failing = [f"{result.status}: {result.id}" for result in receipt.results if result.status.is_failing]
-    return "\n".join([f"{command}: exit code {receipt.exit_code}; {said}", *failing[:50]])
+    return "\n".join([told(receipt), *failing[:50]])
 
 
 def _delta(shop: Workshop, demands: Demands, *, base: CommitId, tree: TreeId) -> Delta:

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from anyio import to_thread
 
-from amelia.context.prompts import evaluator_prompt, reviewer_prompt
+from amelia.context.prompts import Assignment, evaluator_prompt, reviewer_prompt
 from amelia.judge.answers import (
     EVALUATION_SCHEMA,
     REVIEW_SCHEMA,
@@ -19,7 +19,7 @@ from amelia.judge.answers import (
 )
 from amelia.model import events as ev
 from amelia.model.agents import Ending, Role
-from amelia.model.commands import EvaluateFindings, ReviewWork
+from amelia.model.commands import EvaluateFindings, Place, ReviewWork
 from amelia.model.git import CommitId
 from amelia.run.asking import Answer, Question, Tell, ask
 from amelia.run.checks import account
@@ -65,7 +65,8 @@ async def evaluate_findings(shop: Workshop, command: EvaluateFindings, tell: Tel
         at=at,
         lane=shop.lane(at, Purpose.WORK),
         in_full=evaluator_prompt(
-            shop.assignment(at.assigned),
+            shop.desk.texts,
+            await _assignment(shop, at),
             diff=await _diff(shop, at.base, command.work.commit),
             findings=command.findings,
         ),
@@ -89,7 +90,8 @@ async def _review_prompt(shop: Workshop, command: ReviewWork) -> str:
     if command.reviewed is not None and command.reviewed != commit:
         since = await _diff(shop, command.reviewed, commit)
     return reviewer_prompt(
-        shop.assignment(at.assigned),
+        shop.desk.texts,
+        await _assignment(shop, at),
         checks="\n".join([await account(shop, at, command.work.tree), *command.notes]),
         diff=await _diff(shop, at.base, commit),
         since=since,
@@ -103,6 +105,7 @@ async def _ask(
     # Where the developer works, which is filled anew before every turn: what proves must not be theirs.
     lane = question.lane
     await to_thread.run_sync(lambda: prepare(lane, tree=command.work.tree, base=command.at.base))
+    await to_thread.run_sync(shop.recorder.show_in, lane)
     return await ask(shop.desk, question, tell)
 
 
@@ -120,6 +123,10 @@ def _unanswered(
             return refused_login(at, command.step, ended)
         case _:
             return None
+
+
+async def _assignment(shop: Workshop, at: Place) -> Assignment:
+    return await to_thread.run_sync(lambda: shop.assignment(at, shop.recorder.catch_up()))
 
 
 async def _diff(shop: Workshop, before: CommitId, after: CommitId) -> str:

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 from anyio import to_thread
 
-from amelia.context.prompts import continuation_prompt, developer_prompt, resumption_prompt
+from amelia.context.prompts import Retry, continuation_prompt, developer_prompt, resumption_prompt
+from amelia.context.texts import Texts
 from amelia.judge.answers import REPORT_SCHEMA, Invalid, Report, read_report
 from amelia.model import events as ev
 from amelia.model.agents import Allowance, Ending, Role, TurnEnded
@@ -31,8 +32,10 @@ async def start_turn(shop: Workshop, command: StartTurn, tell: Tell) -> tuple[ev
     at = command.at
     lane = shop.lane(at, Purpose.WORK)
     unkept = Unkept(at.base, shop.ref(at))
+    question = await to_thread.run_sync(lambda: _question(shop, command, lane))
     await to_thread.run_sync(lambda: shop.open_lane(lane, start=command.start, unkept=unkept))
-    answer = await ask(shop.desk, _question(shop, command, lane), tell)
+    await to_thread.run_sync(shop.recorder.show_in, lane)
+    answer = await ask(shop.desk, question, tell)
     ended = answer.ended
     kept = await to_thread.run_sync(lambda: shop.keep(at, lane, shop.ref(at)))
     if ended.ending is Ending.AUTH:
@@ -62,17 +65,18 @@ def refused_login(at: Place, step: ev.Step, ended: TurnEnded) -> ev.StepBroke:
 
 
 def _question(shop: Workshop, command: StartTurn, lane: Lane) -> Question[Report]:
-    assignment = shop.assignment(command.at.assigned)
+    at, texts, chronicle = command.at, shop.desk.texts, shop.recorder.catch_up()
+    retry = shop.retry(at, chronicle, command.feedback)
     return Question(
         role=Role.DEVELOPER,
-        at=command.at,
+        at=at,
         lane=lane,
-        to_go_on=resumption_prompt() if command.is_again else continuation_prompt(command.feedback),
+        to_go_on=_to_go_on(texts, command, retry),
         in_full=developer_prompt(
-            assignment,
-            attempt=command.at.attempt,
-            feedback=command.feedback,
-            is_again=command.is_again and command.start != command.at.base,
+            texts,
+            shop.assignment(at, chronicle),
+            retry=retry,
+            is_cut_off=command.is_again and command.start != at.base,
         ),
         schema=REPORT_SCHEMA,
         read=read_report,
@@ -80,6 +84,12 @@ def _question(shop: Workshop, command: StartTurn, lane: Lane) -> Question[Report
         before=command.before,
         allowance=command.allowance,
     )
+
+
+def _to_go_on(texts: Texts, command: StartTurn, retry: Retry | None) -> str:
+    if command.is_again or retry is None:
+        return resumption_prompt(texts)
+    return continuation_prompt(texts, retry)
 
 
 def _verdict(answer: Answer[Report], allowance: Allowance) -> tuple[Ending, str]:

@@ -4,15 +4,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from amelia.context.prompts import Assignment
+from amelia.context.chronicle import Chronicle
+from amelia.context.places import Places
+from amelia.context.prompts import Assignment, Finished, Retry
 from amelia.judge.verify import Verifier
 from amelia.land.message import trailers, unit_message
 from amelia.model.commands import Place
 from amelia.model.errors import GitError
 from amelia.model.events import RunStarted
 from amelia.model.git import CommitId, NotTaken, Snapshot, Stamp, TreeId, attempt_ref
-from amelia.model.plan import Unit, unit_heading
 from amelia.run.asking import Desk
+from amelia.run.recording import Recorder
 from amelia.system.git_commands import tree_of
 from amelia.system.git_places import Lane, Purpose, Store
 from amelia.workspace.lanes import prepare
@@ -30,6 +32,7 @@ class Workshop:
     desk: Desk
     store: Store
     verifier: Verifier
+    recorder: Recorder
     now: Callable[[], datetime]
     _trees: dict[CommitId, TreeId] = field(default_factory=dict[CommitId, TreeId])
 
@@ -78,6 +81,7 @@ class Workshop:
         return self._keep(lane, Unkept(at.base, ref), message=self.message(at), with_hooks=True)
 
     def _keep(self, lane: Lane, what: Unkept, *, message: str, with_hooks: bool) -> Snapshot:
+        self.recorder.hide_from(lane)
         kept = snapshot(
             lane,
             base=what.base,
@@ -101,7 +105,31 @@ class Workshop:
             self._trees[commit] = tree_of(self.store.repository, commit)
         return self._trees[commit]
 
-    def assignment(self, unit: Unit) -> Assignment:
+    def assignment(self, at: Place, chronicle: Chronicle) -> Assignment:
         """Returns what an agent is told about a unit."""
-        heading = unit_heading(unit, self.facts.mode)
-        return Assignment(heading=heading, goal=self.facts.goal, tasks=unit.pieces)
+        chapters = chronicle.chapters
+        needs = [(unit, chapters[unit].landing) for unit in at.assigned.depends_on if unit in chapters]
+        return Assignment(
+            unit=at.assigned,
+            mode=self.facts.mode,
+            goal=self.facts.goal,
+            places=Places(self.facts.record_place.path, self.facts.mode),
+            progress=at.progress,
+            needs=tuple(Finished(unit, landing.commit) for unit, landing in needs if landing is not None),
+            landed=chronicle.landed,
+        )
+
+    def retry(self, at: Place, chronicle: Chronicle, feedback: str) -> Retry | None:
+        """Returns what an attempt is told about the one before it; None if there is nothing to say."""
+        if not feedback:
+            return None
+        chapter = chronicle.chapters[at.unit]
+        earlier = [tried for tried in chapter.tried if tried.attempt < at.attempt]
+        last = earlier[-1] if earlier else None
+        return Retry(
+            attempt=at.attempt,
+            errors=feedback,
+            cause=chapter.cause,
+            ref=attempt_ref(self.facts.run, at.unit, last.attempt) if last is not None else None,
+            commit=last.commit if last is not None else None,
+        )

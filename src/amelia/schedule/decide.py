@@ -169,8 +169,11 @@ def _step(run: RunState, unit: Unit, state: Active) -> cmd.Command:
 
 
 def _progress(run: RunState, unit: Unit) -> cmd.Progress:
-    done = sum(isinstance(state, Landed | Skipped) for state in run.units.values())
-    return cmd.Progress(run.facts.units.index(unit) + 1, total=len(run.units), done=done)
+    states = [run.units[each.id] for each in run.facts.units]
+    done = [isinstance(state, Landed | Skipped) for state in states]
+    place = run.facts.units.index(unit)
+    is_in_order = not any(done[place:]) and all(isinstance(state, Landed) for state in states[:place])
+    return cmd.Progress(place + 1, total=len(done), done=sum(done), is_in_order=is_in_order)
 
 
 def _closing(run: RunState) -> cmd.Command:

@@ -172,6 +172,12 @@ def raw_changes(where: Repository, base: Treeish, tree: Treeish) -> list[str]:
     return run_git(where, *_DIFF, "-z", "--raw", "--numstat", base, tree).fields
 
 
+def changed_paths(where: Repository, base: Treeish, tree: Treeish) -> list[tuple[str, str]]:
+    """Returns git's letter for what happened, and the path, of every file that differs."""
+    fields = run_git(where, *_DIFF, "-z", "--name-status", base, tree).fields
+    return list(zip(fields[::2], fields[1::2], strict=True))
+
+
 def diff_text(where: Repository, base: Treeish, tree: Treeish, *, limit: int) -> bytes:
     """Returns the beginning of the difference as a patch."""
     flags = ("-p", "-U3", "--inter-hunk-context=0", "--src-prefix=a/", "--dst-prefix=b/", "--submodule=short")

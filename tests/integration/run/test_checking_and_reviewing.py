@@ -118,7 +118,7 @@ async def test_a_reviewer_sees_the_change_and_the_checks_on_a_clean_checkout(ben
 
     event = await review(bench, work, look)
     assert event == ev.AttemptReviewed(unit=bench.place().unit, attempt=1, approved=True)
-    assert seen == ["check.sh", "ground.txt", "roof.txt"]
+    assert seen == ["check.sh", "docs", "ground.txt", "roof.txt"]
     spec = bench.actors.specs[-1]
     assert spec.role is Role.REVIEWER
     assert "+tight" in spec.prompt

@@ -179,7 +179,7 @@ async def test_a_turn_that_used_up_its_allowance_says_so_and_one_with_a_bound_of
 async def test_a_fresh_session_gets_the_whole_assignment(bench: Bench) -> None:
     await attempt(bench, reporting(DONE), feedback="it rained")
     [spec] = bench.actors.specs
-    assert "Task 1: Ground" in spec.prompt
+    assert "Execute Task 1 from plan at" in spec.prompt
     assert "Section 1" in spec.prompt
     assert "it rained" in spec.prompt
     assert not spec.resume

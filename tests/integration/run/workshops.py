@@ -21,8 +21,11 @@ from amelia.model.agents import (
 from amelia.model.commands import Place
 from amelia.model.evidence import RunnerKind, TestCommand, VerifySettings
 from amelia.model.plan import Mode, Task, TaskId, Unit, UnitId
+from amelia.record.journal import SqliteJournal
+from amelia.record.prompts import shipped_texts
 from amelia.record.runs import RunDirectory
 from amelia.run.asking import Desk
+from amelia.run.recording import Recorder
 from amelia.run.workshop import Workshop
 from repositories import Repo, make_repository, start_run
 from runs import started
@@ -109,13 +112,23 @@ def make_bench(
     unit = Unit(UnitId(name), "Ground", tuple(piece.id for piece in pieces), (), 1, pieces)
     facts = started(unit, mode=mode, run=run.store.run, base=run.base, test_command=command)
     actors = Actors()
+    directory = RunDirectory(path / "run")
+    directory.plan.write_text("# The plan\n")
+    with SqliteJournal(directory.journal) as journal:
+        journal.append([facts])
+    verifier = Verifier(command=command, settings=VerifySettings(), home=path / "checks")
     shop = Workshop(
         facts=facts,
         desk=Desk(
-            directory=RunDirectory(path / "run"), agents=actors, settings=facts.agents, clocks=Clocks()
+            directory=directory,
+            agents=actors,
+            settings=facts.agents,
+            clocks=Clocks(),
+            texts=shipped_texts(),
         ),
         store=run.store,
-        verifier=Verifier(command=command, settings=VerifySettings(), home=path / "checks"),
+        verifier=verifier,
+        recorder=Recorder(directory, run.store, facts, seen=verifier.seen),
         now=lambda: NOW,
     )
     return Bench(shop, actors, repo)

@@ -1,0 +1,220 @@
+"""What the record of a run tells, unit by unit: a fold over the journal, like the state, but for reading.
+
+The state knows what is decided by; the chronicle keeps what was said on the way: what attempts left and
+reported, why they were not accepted, what was landed on what, and what it all used.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import reduce
+
+from amelia.model import events as ev
+from amelia.model.agents import Ending, Role, Spent, Usage
+from amelia.model.findings import Disposition, Finding, Ruling
+from amelia.model.git import CommitId
+from amelia.model.outcome import Cause, Outcome, Reason
+from amelia.model.plan import TaskId, Unit, UnitId
+
+_SUBTASK: Mapping[type, str] = {
+    ev.SubtaskStarted: "running",
+    ev.SubtaskCompleted: "completed",
+    ev.SubtaskFailed: "failed",
+}
+_RULED_OUT = frozenset({Disposition.REJECT, Disposition.DEFER})
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What one attempt left, and what its agent said of it."""
+
+    attempt: int
+    commit: CommitId
+    ending: Ending
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
+class Objection:
+    """Why an attempt was not accepted, by whom, and in which words."""
+
+    attempt: int
+    by: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """A verification that passed: the tree that was tested, and the digest of the receipt."""
+
+    tree: str | None
+    digest: str | None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Landing:
+    """The commit that a unit is, and the one it was put on."""
+
+    attempt: int
+    base: CommitId
+    commit: CommitId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chapter:
+    """What happened to one unit.
+
+    `open` are the findings of the last review, until they are ruled; `ruled` those that were rejected or
+    deferred. `stopped` says why it waits for a person, `skipped` whether its dependants ran all the same.
+    """
+
+    unit: Unit
+    tried: tuple[Tried, ...] = ()
+    objections: tuple[Objection, ...] = ()
+    cause: Cause | None = None
+    proof: Proof | None = None
+    open: tuple[Finding, ...] = ()
+    ruled: tuple[tuple[Finding, Ruling], ...] = ()
+    landing: Landing | None = None
+    stopped: tuple[Reason, str] | None = None
+    skipped: bool | None = None
+    is_running: bool = False
+    subtasks: Mapping[TaskId, str] = field(default_factory=dict[TaskId, str])
+    spent: Mapping[Role, Spent] = field(default_factory=dict[Role, Spent])
+
+    @property
+    def last(self) -> Tried | None:
+        """What the last attempt left."""
+        return self.tried[-1] if self.tried else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chronicle:
+    """What happened in a run.
+
+    `tip` is the last commit of its branch, `proof` what the whole branch showed, and `drafting` what was used
+    before there was a unit to charge.
+    """
+
+    facts: ev.RunStarted
+    chapters: Mapping[UnitId, Chapter]
+    tip: CommitId
+    proof: Proof | None = None
+    outcome: Outcome | None = None
+    drafting: Mapping[Role, Spent] = field(default_factory=dict[Role, Spent])
+
+    @property
+    def landed(self) -> CommitId | None:
+        """The commit that landed last; None if nothing has."""
+        return None if self.tip == self.facts.base else self.tip
+
+
+def opened(facts: ev.RunStarted) -> Chronicle:
+    """Returns the chronicle of a run that has just started."""
+    chapters = {unit.id: Chapter(unit=unit) for unit in facts.units}
+    return Chronicle(facts=facts, chapters=chapters, tip=facts.base)
+
+
+def told(chronicle: Chronicle, events: Iterable[ev.Event]) -> Chronicle:
+    """Returns the chronicle with more that happened."""
+    return reduce(after, events, chronicle)
+
+
+def after(chronicle: Chronicle, event: ev.Event) -> Chronicle:
+    """Returns the chronicle with one more event; most of them are not worth telling."""
+    if isinstance(event, ev.RunStarted):
+        return replace(opened(event), drafting=chronicle.drafting)
+    unit = getattr(event, "unit", None)
+    if unit is None or unit in chronicle.chapters:
+        return _told(chronicle, event)
+    if isinstance(event, ev.UsageReported):
+        return replace(chronicle, drafting=_charged(chronicle.drafting, event.role, event.usage))
+    return chronicle
+
+
+def _told(chronicle: Chronicle, event: ev.Event) -> Chronicle:  # noqa: PLR0911 - a line per event
+    match event:
+        case ev.UnitLanded(unit, attempt, commit):
+            landing = Landing(attempt, chronicle.tip, commit)
+            return replace(
+                _with(chronicle, unit, landing=landing, stopped=None, is_running=False), tip=commit
+            )
+        case ev.BranchVerified(passed=True, receipt=receipt):
+            return replace(chronicle, proof=Proof(receipt, None))
+        case ev.RunFinished(outcome):
+            return replace(chronicle, outcome=outcome)
+        case ev.RunResumed():
+            return replace(chronicle, outcome=None)
+        case ev.UnitSkipped(unit, satisfies):
+            return _with(chronicle, unit, skipped=satisfies, stopped=None, is_running=False)
+        case ev.UnitParked(unit, reason, detail) | ev.StepBroke(unit=unit, reason=reason, detail=detail):
+            return _with(chronicle, unit, stopped=(reason, detail), is_running=False)
+        case ev.UnitReset(unit) | ev.UnitFixed(unit) | ev.UnitHeld(unit) | ev.UnitRested(unit):
+            return _with(chronicle, unit, stopped=None, is_running=False)
+        case ev.UnitStarted(unit):
+            return _with(chronicle, unit, stopped=None, is_running=True)
+        case ev.UsageReported(unit=unit, role=role, usage=usage):
+            return _with(chronicle, unit, spent=_charged(chronicle.chapters[unit].spent, role, usage))
+        case _:
+            return _attempted(chronicle, event)
+
+
+def _attempted(chronicle: Chronicle, event: ev.Event) -> Chronicle:  # noqa: PLR0911 - a line per event
+    match event:
+        case ev.AttemptEnded(unit=unit):
+            return _written(chronicle, chronicle.chapters[unit], event)
+        case ev.AttemptVerified(unit=unit, passed=True, receipt=tree, proof=digest, notes=notes):
+            return _with(chronicle, unit, proof=Proof(tree, digest, notes))
+        case ev.AttemptVerified(unit=unit, attempt=attempt, feedback=text):
+            return _objected(chronicle, unit, Objection(attempt, "the executed checks", text))
+        case ev.AttemptReviewed(unit=unit, findings=findings):
+            return _with(chronicle, unit, open=findings)
+        case ev.FindingsEvaluated():
+            return _ruled(chronicle, event)
+        case ev.LandingRefused(unit, attempt, _, text):
+            return _objected(chronicle, unit, Objection(attempt, "the branch it was to land on", text))
+        case ev.UnitRetried(unit, cause=cause):
+            return _with(chronicle, unit, cause=cause)
+        case ev.SubtaskStarted(unit, task) | ev.SubtaskCompleted(unit, task) | ev.SubtaskFailed(unit, task):
+            known = chronicle.chapters[unit].subtasks
+            return _with(chronicle, unit, subtasks={**known, task: _SUBTASK[type(event)]})
+        case _:
+            return chronicle
+
+
+def _with(chronicle: Chronicle, unit: UnitId, **changes: object) -> Chronicle:
+    chapter = replace(chronicle.chapters[unit], **changes)  # pyright: ignore[reportArgumentType]
+    return replace(chronicle, chapters={**chronicle.chapters, unit: chapter})
+
+
+def _written(chronicle: Chronicle, chapter: Chapter, event: ev.AttemptEnded) -> Chronicle:
+    tried = Tried(event.attempt, event.work.commit, event.ending, event.summary)
+    others = tuple(other for other in chapter.tried if other.attempt != event.attempt)
+    written = _with(chronicle, event.unit, tried=(*others, tried))
+    if event.refused is not None:
+        return _objected(written, event.unit, Objection(event.attempt, "the repository", event.refused))
+    if event.ending in {Ending.OK, Ending.LIMITED, Ending.OUT_OF_BUDGET}:
+        return written
+    return _objected(written, event.unit, Objection(event.attempt, "the agent itself", event.summary))
+
+
+def _objected(chronicle: Chronicle, unit: UnitId, objection: Objection) -> Chronicle:
+    return _with(chronicle, unit, objections=(*chronicle.chapters[unit].objections, objection))
+
+
+def _ruled(chronicle: Chronicle, event: ev.FindingsEvaluated) -> Chronicle:
+    """Takes in what the evaluator says: what is left is an objection, what is not is told in the report."""
+    chapter = chronicle.chapters[event.unit]
+    found = {finding.id: finding for finding in chapter.open}
+    pairs = [(found[ruling.finding], ruling) for ruling in event.rulings if ruling.finding in found]
+    out = tuple(pair for pair in pairs if pair[1].disposition in _RULED_OUT)
+    chronicle = _with(chronicle, event.unit, ruled=(*chapter.ruled, *out))
+    left = [finding for finding, ruling in pairs if ruling.disposition not in _RULED_OUT]
+    if not left:
+        return chronicle
+    text = "\n".join(f"- {finding}" for finding in left)
+    return _objected(chronicle, event.unit, Objection(event.attempt, "the reviewer", text))
+
+
+def _charged(spent: Mapping[Role, Spent], role: Role, usage: Usage | None) -> dict[Role, Spent]:
+    return {**spent, role: spent.get(role, Spent()).plus(usage)}

@@ -1,0 +1,88 @@
+"""What is written about a unit for those who come after it: a summary, and why attempts were not accepted.
+
+- Every command stands on a line of its own and works wherever the run's commits are: in every lane of the
+  run, and in the user's repository. Commits are named by their full ids.
+- What agents and tests said is bounded and fenced; names of files are shown in a fence, too.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from amelia.context.chronicle import Chapter, Objection
+from amelia.context.prompts import fenced
+from amelia.model.plan import Mode, Task, unit_heading
+
+_MOST_FILES = 200
+_MOST_OBJECTIONS = 20
+_LONGEST_ACCOUNT = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A file that a unit changed: how, and whether it is a test."""
+
+    path: str
+    how: str
+    is_test: bool
+
+
+def generate_phase_summary(
+    chapter: Chapter, *, mode: Mode, changes: Sequence[Change], receipts: Sequence[str]
+) -> str:
+    """Returns the summary of a unit that landed, with the commands that bring all of it back."""
+    landing = chapter.landing
+    assert landing is not None
+    said = chapter.last.said if chapter.last is not None else ""
+    tests = [change.path for change in changes if change.is_test]
+    parts = [
+        f"# {one_line(unit_heading(chapter.unit, mode))}",
+        "## Completed subtasks\n" + "\n".join(_subtask(task) for task in chapter.unit.pieces),
+        "## Files changed\n" + _files([f"{change.how}: {change.path}" for change in changes]),
+        "## Restoration references\n"
+        + fenced(
+            f"git show {landing.commit}\ngit diff {landing.base}..{landing.commit}\n"
+            f"git diff --stat {landing.base}..{landing.commit}",
+            "sh",
+        ),
+        "## Test files\n" + _files(tests),
+        "## What was proved\n" + "\n".join(f"- {one_line(receipt)}" for receipt in receipts),
+        "## Key changes, as the agent reports them\n" + fenced(shortened(said) or "Nothing."),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def review_feedback(chapter: Chapter, *, mode: Mode) -> str:
+    """Returns everything that was said against attempts of a unit, the latest first."""
+    latest = list(reversed(chapter.objections))[:_MOST_OBJECTIONS]
+    parts = [f"# {one_line(unit_heading(chapter.unit, mode))}: why attempts were not accepted"]
+    parts += [_objection(chapter, objection) for objection in latest]
+    if left := len(chapter.objections) - len(latest):
+        parts.append(f"{left} earlier ones are in the journal of the run.")
+    return "\n\n".join(parts) + "\n"
+
+
+def one_line(text: str) -> str:
+    """Returns a text of any shape as one line."""
+    return " ".join(text.split())
+
+
+def shortened(text: str, longest: int = _LONGEST_ACCOUNT) -> str:
+    """Returns a text that is not too long for a page, and says if it was."""
+    return text if len(text) <= longest else f"{text[:longest]}\n[cut after {longest} characters]"
+
+
+def _objection(chapter: Chapter, objection: Objection) -> str:
+    commit = next((tried.commit for tried in chapter.tried if tried.attempt == objection.attempt), None)
+    where = f"\n\n`git show {commit}` shows the attempt." if commit is not None else ""
+    return f"## Attempt {objection.attempt}, says {objection.by}\n{fenced(objection.text)}{where}"
+
+
+def _subtask(task: Task) -> str:
+    kind = f"[{task.type}] " if task.type is not None else ""
+    return f"- {kind}{one_line(task.id)}: {one_line(task.title)}"
+
+
+def _files(lines: Sequence[str]) -> str:
+    shown = [one_line(line) for line in lines[:_MOST_FILES]]
+    more = [f"and {len(lines) - _MOST_FILES} more"] if len(lines) > _MOST_FILES else []
+    return fenced("\n".join([*shown, *more])) if lines else "None."

@@ -1,0 +1,142 @@
+"""The execution directory of a run: written from the journal, shown to agents, never read back.
+
+- The master copy is the run's own. What agents do to the copy in their lane changes nothing but that copy,
+  and is undone before the next of them looks.
+- What was written is not written again: a unit costs as much as it has news, whatever came before it. What
+  is missing is made again, from the journal.
+"""
+
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from amelia.context import chronicle as ch
+from amelia.context.execution_state import execution_state
+from amelia.context.places import unit_directory
+from amelia.context.summary import Change, generate_phase_summary, review_feedback
+from amelia.judge.receipts import told
+from amelia.judge.weaken import is_test_code
+from amelia.model.events import Event, RunStarted
+from amelia.model.evidence import Receipt
+from amelia.model.git import CommitId
+from amelia.model.plan import UnitId
+from amelia.record.execution import put, read_execution_state, write_execution_state
+from amelia.record.journal import read_journal
+from amelia.record.runs import RunDirectory
+from amelia.system.git_commands import changed_paths
+from amelia.system.git_places import Lane, Store
+from amelia.workspace.guest import Shown, exclude, put_in, take_out
+
+PLAN, STATE = "plan.md", "execution-state.json"
+_HOW = {"A": "added", "D": "deleted", "M": "modified", "T": "changed its type"}
+
+
+class Recorder:
+    """Keeps the execution directory of one run. Lanes ask for it at the same time."""
+
+    def __init__(
+        self,
+        directory: RunDirectory,
+        store: Store,
+        facts: RunStarted,
+        *,
+        seen: Callable[[str], Receipt | None],
+    ) -> None:
+        self._directory = directory
+        self._store = store
+        self._path = facts.record_place.path
+        self._seen = seen
+        self._guard = threading.Lock()
+        self._chronicle = ch.opened(facts)
+        self._read = 0
+        self._versions: dict[str, int] = {}
+        self._shown: dict[int, Shown] = {}
+
+    def catch_up(self) -> ch.Chronicle:
+        """Writes down what happened since the last time, and returns all that did."""
+        with self._guard:
+            is_first = self._read == 0
+            news = read_journal(self._directory.journal, after=self._read)
+            if news:
+                self._read = news[-1].seq
+                events = [recorded.event for recorded in news]
+                self._chronicle = ch.told(self._chronicle, events)
+                self._write_all(None if is_first else _units_of(events))
+            return self._chronicle
+
+    def show_in(self, lane: Lane) -> None:
+        """Puts a copy of the directory into a lane, for an agent to read."""
+        with self._guard:
+            shown = self._shown.setdefault(lane.number, Shown())
+            put_in(lane, self._path, master=self.master, versions=self._versions, shown=shown)
+
+    def hide_from(self, lane: Lane) -> None:
+        """Takes the copy out of a lane, before its files are kept."""
+        take_out(lane, self._path)
+
+    @property
+    def master(self) -> Path:
+        """The master copy."""
+        return self._directory.record
+
+    def _write_all(self, news: set[UnitId] | None) -> None:
+        """Writes what there is to say about units that have news; the first time about all of them."""
+        if news is None:
+            exclude(self._store.git_dir, self._path)
+            self._write(PLAN, self._directory.plan.read_bytes)
+        for unit, chapter in self._chronicle.chapters.items():
+            if news is None or unit in news:
+                self._write_unit(chapter)
+        state = execution_state(self._chronicle)
+        if news is not None or read_execution_state(self.master / STATE) != state:
+            write_execution_state(self.master / STATE, state)
+        self._versions[STATE] = self._read
+
+    def _write_unit(self, chapter: ch.Chapter) -> None:
+        mode = self._chronicle.facts.mode
+        where = unit_directory(chapter.unit.id, mode)
+        if chapter.landing is not None:
+            self._write(f"{where}/summary.md", lambda: self._summary(chapter))
+        if chapter.objections:
+            name, count = f"{where}/review-feedback.md", len(chapter.objections)
+            if self._versions.get(name) != count:
+                put(self.master / name, review_feedback(chapter, mode=mode))
+                self._versions[name] = count
+
+    def _write(self, name: str, make: Callable[[], str | bytes]) -> None:
+        """Writes a file that does not change any more, unless it is there."""
+        if name not in self._versions:
+            if not (self.master / name).is_file():
+                put(self.master / name, make())
+            self._versions[name] = 1
+
+    def _summary(self, chapter: ch.Chapter) -> str:
+        assert chapter.landing is not None
+        return generate_phase_summary(
+            chapter,
+            mode=self._chronicle.facts.mode,
+            changes=changes_of(self._store, chapter.landing.base, chapter.landing.commit),
+            receipts=receipts_of(chapter.proof, self._seen),
+        )
+
+
+def changes_of(store: Store, base: CommitId, commit: CommitId) -> list[Change]:
+    """Returns the files that differ between two commits of a run."""
+    changed = changed_paths(store.repository, base, commit)
+    return [Change(path, _HOW.get(letter, letter), is_test_code(path)) for letter, path in changed]
+
+
+def receipts_of(proof: ch.Proof | None, seen: Callable[[str], Receipt | None]) -> Sequence[str]:
+    """Returns, in a line each, what proves a tree."""
+    if proof is None:
+        return ["nothing"]
+    if proof.tree is None:
+        return ["nothing was executed: there is no test command", *proof.notes]
+    receipt = seen(proof.tree)
+    what = told(receipt) if receipt is not None else "the tests passed"
+    digest = f", receipt {proof.digest}" if proof.digest is not None else ""
+    return [f"{what} (tree {proof.tree}{digest})", *proof.notes]
+
+
+def _units_of(events: Iterable[Event]) -> set[UnitId]:
+    return {unit for event in events if (unit := getattr(event, "unit", None)) is not None}
