@@ -51,6 +51,8 @@ def written(key: str, value: object) -> object:
         case timedelta():
             count = value / timedelta(minutes=1)
             return int(count) if count.is_integer() else count
+        case () if key.endswith(".command"):
+            return None
         case tuple():
             return list(cast("tuple[object, ...]", value))
         case None if key.startswith("budget."):

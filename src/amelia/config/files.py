@@ -1,6 +1,7 @@
 """The files that hold settings, as mappings; what cannot be read is a `ConfigError` that names the file."""
 
 import json
+import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -85,3 +86,36 @@ def _read(path: Path) -> str:
         raise ConfigError(f"{path}: cannot be read: {problem.strerror}") from problem
     except UnicodeDecodeError as problem:
         raise ConfigError(f"{path}: not valid UTF-8: {problem}") from problem
+
+
+def new_place(directory: Path, *, may_replace: bool) -> Path:
+    """Returns where the settings of a directory's project belong, if there are none, or they may go."""
+    top = next((place for place in (directory, *directory.parents) if (place / ".git").exists()), directory)
+    project = top / "pyproject.toml"
+    if project.is_file() and _tool_table(project) is not None:
+        raise ConfigError(f"{project}: [tool.amelia] holds the settings already", hint="keep them there")
+    own = top / OWN
+    if os.path.lexists(own) and not may_replace:
+        raise _taken(own)
+    return own
+
+
+def write_new(path: Path, text: str, *, may_replace: bool) -> None:
+    """Writes a settings file, whole or not at all; one that came in between stays."""
+    whole = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        whole.write_text(text, encoding="utf-8")
+        if may_replace:
+            whole.replace(path)
+        else:
+            path.hardlink_to(whole)
+    except FileExistsError as problem:
+        raise _taken(path) from problem
+    except OSError as problem:
+        raise ConfigError(f"{path}: cannot be written: {problem.strerror}") from problem
+    finally:
+        whole.unlink(missing_ok=True)
+
+
+def _taken(path: Path) -> ConfigError:
+    return ConfigError(f"{path}: is there already", hint="--force writes it anew; what it says now is lost")

@@ -25,8 +25,9 @@ _ITERATIONS = "max_task_review_iterations"
 _REVIEWED_BY_TASK = (Mode.SINGLE, Mode.TASKS)
 _SECOND_SPELLING = "task_size_limits.max_acceptance_criteria"
 _SPELLING = "task_size_limits.max_criteria_per_task"
-_OF_EVERYBODY = (*_SHORT, *(f"agents.{key}" for key in AGENT.readers))
-UNSETTLED = frozenset({*_OF_EVERYBODY, _ITERATIONS, _SECOND_SPELLING})
+SYNONYMS = frozenset({*_SHORT, _SECOND_SPELLING})
+"""Keys that say the same as another one, in other words."""
+UNSETTLED = frozenset({*SYNONYMS, _ITERATIONS, *(f"agents.{key}" for key in AGENT.readers)})
 """Keys that stand for others, and are not held themselves."""
 
 

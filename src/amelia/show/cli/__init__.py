@@ -27,6 +27,8 @@ _COMMANDS = {
     "cancel": "Stop a run for good.",
     "replay": "Play a run once more, offline, and see whether it comes to the same.",
     "doctor": "See whether everything is there that a run needs, and what to do where it is not.",
+    "config": "Show which settings hold, where they come from, and which there are.",
+    "init": "Write a commented settings file for this repository.",
     "gc": "Remove what finished runs no longer need.",
 }
 

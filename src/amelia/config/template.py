@@ -1,0 +1,91 @@
+"""The text of a project's file: what was found out, and every other key as a comment with its default.
+
+- What it holds can be read, also if every comment that is a key is made one: tables are always there, so
+  that a key belongs to the table it stands in.
+- Keys that are the user's to say are left out.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import cast
+
+from amelia.config.fields import SETTLED, default_of, written
+from amelia.config.keys import AGENT, PROFILE
+from amelia.config.merge import SYNONYMS
+from amelia.config.tables import Table
+from amelia.config.values import Reader, Schema
+from amelia.model.agents import Role
+from amelia.model.plan import Mode
+
+_HEAD = """\
+# Settings of Amelia for this repository. A line like #key = … is a key that is not set: it shows the default,
+# or an example where there is none. Programs, addresses, keys and trust of agents are for your own file.
+# `amelia config show --origin` says what holds, and why.
+"""
+_PROFILES = """
+# Settings under a name, over those above: amelia run PLAN --profile thorough
+[profiles.thorough]
+#max_task_review_iterations = 10
+"""
+
+
+def file_text(said: Mapping[str, object], remarks: Mapping[str, str]) -> str:
+    """Returns a file that says some things by dotted key, with remarks on some tables."""
+    lines = [_HEAD, *_keys("", PROFILE, said)]
+    for name, table in PROFILE.readers.items():
+        if isinstance(table, Table):
+            lines += ["", *_comment(table.note), *_comment(remarks.get(name, ""))]
+            lines += (
+                _modes(table, said) if name == "modes" else [f"[{name}]", *_keys(f"{name}.", table, said)]
+            )
+    return "\n".join(lines) + "\n" + _PROFILES
+
+
+def toml_value(value: object) -> str:
+    """Returns a value as TOML, which is JSON for all that settings hold, but for one character."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _modes(table: Table, said: Mapping[str, object]) -> Iterator[str]:
+    for mode, policy in table.readers.items():
+        assert isinstance(policy, Table)
+        if mode != Mode.SINGLE:
+            yield ""
+        yield f"[modes.{mode}]"
+        for line in _keys(f"modes.{mode}.", policy, said):
+            if mode == Mode.SINGLE or not line.startswith("# "):  # said once is enough
+                yield line
+
+
+def _keys(prefix: str, table: Table, said: Mapping[str, object]) -> Iterator[str]:
+    for name, reader in table.readers.items():
+        key = prefix + name
+        if not isinstance(reader, Reader) or reader.is_users or key in SYNONYMS:
+            continue
+        yield from _comment(f"{reader.note}{_allowed(reader.schema)}")
+        yield f"{name} = {toml_value(said[key])}" if key in said else f"#{name} = {_usual(key, reader)}"
+
+
+def _usual(key: str, reader: Reader) -> str:
+    """Returns the default of a key, or an example where there is none."""
+    settled = _settled(key)
+    default = written(key, default_of(settled)) if settled in SETTLED else None
+    return toml_value(written(key, reader.example) if default is None else default)
+
+
+def _settled(key: str) -> str:
+    """Returns a key that holds what is said of everybody, of whom all have the same default."""
+    table, _, name = key.rpartition(".")
+    return f"agents.{Role.DEVELOPER}.{name}" if table == "agents" and name in AGENT.readers else key
+
+
+def _allowed(schema: Schema) -> str:
+    """Returns what a person should know of the values that a key takes."""
+    if "enum" in schema:
+        return f": {', '.join(cast('list[str]', schema['enum']))}"
+    (first, *_) = cast("list[Schema]", schema.get("anyOf", [schema]))
+    return f" ({first['minimum']} to {first['maximum']})" if "minimum" in first else ""
+
+
+def _comment(text: str) -> list[str]:
+    return [f"# {text}"] if text else []

@@ -1,0 +1,202 @@
+"""`amelia config` and `amelia init`, as a person uses them."""
+
+import json
+import os
+import pty
+import subprocess  # noqa: TID251 - a person at a terminal starts the program
+import sys
+import tomllib
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from amelia.config import load_project
+from amelia.config.schema import schema_text
+from programs import few_programs, users_settings, with_claude
+from repositories import executable
+from stories import Stage, make_stage
+
+MADE_UP = "made-up-value-of-a-key-0123456789"
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Stage:
+    return make_stage(tmp_path)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A project of which there are no settings yet; the checkout of the stage is not to be touched."""
+    place = tmp_path / "fresh"
+    (place / ".git").mkdir(parents=True)
+    (place / "inner").mkdir()
+    (place / "pyproject.toml").write_text("[tool.pytest.ini_options]\n")
+    return place
+
+
+def test_what_holds_is_shown_as_a_file_that_would_say_the_same(stage: Stage, tmp_path: Path) -> None:
+    own = users_settings(stage.room, '[agents]\ndriver = "api"\nmodel = "a:b"\n[budget]\nrun_cost = "none"\n')
+    shown = stage.amelia("config", "show", env=own)
+    assert (shown.code, shown.err) == (0, "")
+    said = tomllib.loads(shown.out)
+    assert said["agents"]["reviewer"]["model"] == "a:b"
+    assert said["budget"] == {
+        "unit_cost": 10.0,
+        "unit_tokens": 20_000_000,
+        "run_cost": "none",
+        "run_tokens": 200_000_000,
+    }
+    again = stage.amelia("config", "show", env=users_settings(stage.room, shown.out), cwd=tmp_path)
+    assert again.out == shown.out
+
+
+def test_every_value_says_where_it_comes_from(stage: Stage) -> None:
+    own = users_settings(stage.room, "\n[profiles.night.clocks]\nwall_minutes = 9\n")
+    done = stage.amelia("config", "show", "--origin", "--profile", "night", env={**own, "AMELIA_TDD": "off"})
+    origins = dict(line.split("  # ", 1) for line in done.out.splitlines())
+    origins = {line.strip(): origin for line, origin in origins.items()}
+    assert origins['tdd = "off"'] == "AMELIA_TDD"
+    assert origins["clocks.wall_minutes = 9"] == f"{stage.room / 'config.toml'}:3"
+    assert origins['verify.command = ["sh", "check.sh"]'] == f"{stage.repo.path / 'amelia.toml'}:2"
+    assert origins["parallel_workers = 1"] == "default"
+    assert origins["# verify.junit"] == "default"
+    assert tomllib.loads(done.out)["tdd"] == "off"
+
+
+def test_machines_read_the_same(stage: Stage) -> None:
+    shown = stage.amelia("config", "show", "--json", env={"AMELIA_VERIFY__SCOPE": "enforce"}).json
+    assert shown["files"] == [str(stage.repo.path / "amelia.toml")]
+    assert shown["profile"] is None
+    assert shown["settings"]["verify.scope"] == {
+        "value": "enforce",
+        "origin": {"kind": "variable", "name": "AMELIA_VERIFY__SCOPE", "line": None},
+        "variable": "AMELIA_VERIFY__SCOPE",
+    }
+    command = shown["settings"]["verify.command"]
+    assert command["value"] == ["sh", "check.sh"]
+    assert command["origin"] == {"kind": "file", "name": str(stage.repo.path / "amelia.toml"), "line": 2}
+
+
+def test_a_key_is_never_shown_and_a_terminal_obeys_nothing(stage: Stage) -> None:
+    own = users_settings(stage.room, f'[agents]\ncommand = ["agent", "--token={MADE_UP}", "\\u001b[31m"]\n')
+    env = {**own, "MY_API_KEY": MADE_UP}
+    for arguments in (("--origin",), ("--json",)):
+        done = stage.amelia("config", "show", *arguments, env=env)
+        assert done.code == 0
+        assert MADE_UP not in done.out
+        assert "\x1b" not in done.out
+
+
+def test_a_wrong_setting_is_said_and_a_slip_too(stage: Stage) -> None:
+    wrong = stage.amelia("config", "show", env={"AMELIA_TDD": "maybe"})
+    assert wrong.code == 3
+    assert 'error: AMELIA_TDD: tdd must be one of strict, warn, off, not "maybe"' in wrong.err
+    slip = stage.amelia("config", "show", env={"AMELIA_TDDD": "off"})
+    assert slip.code == 0
+    assert "note: AMELIA_TDDD is not a setting, and is not used; did you mean AMELIA_TDD?" in slip.err
+
+
+def test_the_schema_can_be_had(stage: Stage) -> None:
+    done = stage.amelia("config", "schema")
+    assert done.out == schema_text()
+    assert json.loads(done.out)["properties"]["tdd"]["default"] == "strict"
+
+
+def test_the_first_settings_hold_what_the_repository_tells(stage: Stage, place: Path) -> None:
+    (place / "uv.lock").touch()
+    env = with_claude(stage.room / "few")
+    executable(stage.room / "few" / "uv", "true")
+    done = stage.amelia("init", cwd=place / "inner", env=env)
+    assert done.code == 0, done
+    lines = done.out.splitlines()
+    assert lines[:4] == [
+        "languages  Python",
+        "tests      python -m pytest",
+        "setup      uv sync --frozen",
+        "claude     ready",
+    ]
+    assert f"wrote {place / 'amelia.toml'}" in lines
+    text = (place / "amelia.toml").read_text(encoding="utf-8")
+    assert "# ready where this file was written: claude\n[agents]\n" in text
+    verify = load_project(place).run.verify
+    assert (verify.command, verify.setup) == (("python", "-m", "pytest"), ("uv", "sync", "--frozen"))
+    assert sorted(path.name for path in place.iterdir()) == [
+        ".git",
+        "amelia.toml",
+        "inner",
+        "pyproject.toml",
+        "uv.lock",
+    ]
+
+
+def test_what_is_there_is_not_overwritten_unless_it_is_wanted(stage: Stage, place: Path) -> None:
+    env = few_programs(stage.room / "few", "git")
+    (place / "amelia.toml").write_text('tdd = "maybe"\n')
+    refused = stage.amelia("init", "--yes", cwd=place, env=env)
+    assert refused.code == 3
+    assert f"{place / 'amelia.toml'}: is there already" in refused.err
+    assert (place / "amelia.toml").read_text() == 'tdd = "maybe"\n'
+    done = stage.amelia("init", "--force", "--json", cwd=place, env=env)
+    assert done.code == 0, done
+    assert done.json["file"] == str(place / "amelia.toml")
+    assert done.json["tests"] == ["python", "-m", "pytest"]
+    assert done.json["setup"] is None
+    assert "not installed" in done.json["agents"]["claude"]
+    assert load_project(place).run.verify.command == ("python", "-m", "pytest")
+
+
+def test_settings_in_pyproject_stay_where_they_are(stage: Stage, place: Path) -> None:
+    (place / "pyproject.toml").write_text("[tool.amelia]\n")
+    done = stage.amelia("init", "--force", cwd=place)
+    assert done.code == 3
+    assert "[tool.amelia] holds the settings already" in done.err
+    assert not (place / "amelia.toml").exists()
+
+
+def test_a_repository_that_tells_nothing_gets_a_file_all_the_same(stage: Stage, tmp_path: Path) -> None:
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    done = stage.amelia("init", cwd=bare, env=few_programs(stage.room / "few", "git"))
+    assert done.code == 0, done
+    assert "no way to run tests was found" in done.out
+    assert load_project(bare).run.verify.command is None
+
+
+@pytest.mark.parametrize(("options", "answer", "is_written"), [([], "n", False), ([], "y", True), (["--yes"], "", True)])
+def test_a_person_is_asked_first_unless_they_said_yes(
+    stage: Stage, place: Path, options: list[str], answer: str, *, is_written: bool
+) -> None:
+    said = at_terminal(stage, place, *options, answer=answer)
+    assert (place / "amelia.toml").exists() == is_written
+    assert (f"Write {place / 'amelia.toml'}?" in said) == (options == [])
+
+
+def at_terminal(stage: Stage, place: Path, *options: str, answer: str) -> str:
+    """Starts `amelia init` on a terminal of its own, answers the question, and returns what was shown."""
+    person, terminal = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "amelia", "init", *options],
+        cwd=place,
+        env=stage.environ(few_programs(stage.room / "few", "git")),
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+    )
+    os.close(terminal)
+    os.write(person, f"{answer}\n".encode())
+    said = b""
+    with suppress(OSError):  # nobody is at the other end any more
+        while True:
+            said += os.read(person, 65536)
+    os.close(person)
+    process.wait()
+    return said.decode()
+
+
+def test_a_place_that_cannot_be_written_to_is_said(stage: Stage, place: Path) -> None:
+    (place / "amelia.toml").mkdir()
+    done = stage.amelia("init", "--force", cwd=place, env=few_programs(stage.room / "few", "git"))
+    assert done.code == 3
+    assert "amelia.toml: cannot be written" in done.err
+    assert [path.name for path in place.iterdir() if path.name.startswith(".amelia")] == []
