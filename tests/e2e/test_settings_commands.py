@@ -163,7 +163,9 @@ def test_a_repository_that_tells_nothing_gets_a_file_all_the_same(stage: Stage, 
     assert load_project(bare).run.verify.command is None
 
 
-@pytest.mark.parametrize(("options", "answer", "is_written"), [([], "n", False), ([], "y", True), (["--yes"], "", True)])
+@pytest.mark.parametrize(
+    ("options", "answer", "is_written"), [([], "n", False), ([], "y", True), (["--yes"], "", True)]
+)
 def test_a_person_is_asked_first_unless_they_said_yes(
     stage: Stage, place: Path, options: list[str], answer: str, *, is_written: bool
 ) -> None:
