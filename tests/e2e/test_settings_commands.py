@@ -36,7 +36,10 @@ def place(tmp_path: Path) -> Path:
 
 
 def test_what_holds_is_shown_as_a_file_that_would_say_the_same(stage: Stage, tmp_path: Path) -> None:
-    own = users_settings(stage.room, '[agents]\ndriver = "api"\nmodel = "a:b"\n[budget]\nrun_cost = "none"\n')
+    own = users_settings(
+        stage.room,
+        '[agents]\ndriver = "api"\nmodel = "a:b"\n[budget]\nrun_cost = "none"\n[prompts]\ntask = "/a.md"\n',
+    )
     shown = stage.amelia("config", "show", env=own)
     assert (shown.code, shown.err) == (0, "")
     said = tomllib.loads(shown.out)
@@ -47,6 +50,7 @@ def test_what_holds_is_shown_as_a_file_that_would_say_the_same(stage: Stage, tmp
         "run_cost": "none",
         "run_tokens": 200_000_000,
     }
+    assert said["prompts"] == {"task": "/a.md"}
     again = stage.amelia("config", "show", env=users_settings(stage.room, shown.out), cwd=tmp_path)
     assert again.out == shown.out
 

@@ -68,7 +68,7 @@ def test_every_key_is_on_the_page_and_every_key_on_the_page_exists() -> None:
         for_everybody(key)
         for block in blocks
         for key, _ in flat(tomllib.loads(block))
-        if not key.startswith("profiles.")
+        if not key.startswith(("profiles.", "prompts."))
     }
     assert shown | {SECOND_SPELLING} == {for_everybody(key) for key, _ in KEYS.leaves()}
     assert all(f"[agents.{role}]" in PAGE for role in Role)

@@ -41,7 +41,7 @@ def default_of(key: str) -> object:
     found: object = Settings()
     for step in _path(key):
         parts = _parts(found)
-        found = getattr(found, step) if parts is None else parts[step]
+        found = getattr(found, step) if parts is None else parts.get(step)
     return found
 
 
@@ -89,10 +89,10 @@ def _changed(target: Any, changes: Mapping[_Path, object]) -> Any:  # noqa: ANN4
         inner.setdefault(path[0], {})[path[1:]] = value
     parts = _parts(target)
     if parts is not None:
-        return {key: _changed(part, inner[key]) if key in inner else part for key, part in parts.items()}
+        return {**parts, **{key: _changed(parts.get(key), those) for key, those in inner.items()}}
     return replace(target, **{name: _changed(getattr(target, name), those) for name, those in inner.items()})
 
 
 def _parts(target: object) -> Mapping[str, Any] | None:
-    """Returns the parts of what is kept by role or by mode."""
+    """Returns the parts of what is kept by role, by mode or by name."""
     return cast("Mapping[str, Any]", target) if isinstance(target, Mapping) else None

@@ -5,7 +5,7 @@ the JSON schema, the file that `amelia init` writes. `docs/reference/settings.md
 test compares the two.
 """
 
-from amelia.config.tables import NamedTables, Table, for_projects
+from amelia.config.tables import Named, Table, for_projects
 from amelia.config.values import (
     bound,
     command,
@@ -95,13 +95,19 @@ _CLOCKS = Table(
     },
     "the bounds of one turn of an agent",
 )
-_POLICY = Table(
+POLICY = Table(
     {
         "attempts": whole(1, 100).about("how often a unit is tried before it waits for a person"),
         "retry_session": one_of(RetrySession).about("which session the next attempt is made in"),
         "keeps_workspace": flag.about("whether the next attempt finds the files as they were left"),
         "on_failure": one_of(OnFailure).about("whether anything new starts after a unit failed"),
     }
+)
+"""What can be said of a mode."""
+_PROMPTS = Named(
+    file_beside.about("a file with a text", example="prompts/task.md"),
+    "texts of your own that agents are told, by the name of the one each stands for",
+    example="task",
 )
 SHARED = Table(
     {
@@ -119,12 +125,15 @@ PROFILE = Table(
         ),
         "driver": AGENT.readers["driver"],
         "script": AGENT.readers["script"],
+        "artifacts_dir": path_inside.about("where the record of a run is kept in the repository"),
+        "commit_record": flag.about("whether the last commit of a branch holds the record of its run"),
         **SHARED.readers,
         "agents": _AGENTS,
         "budget": _BUDGET,
         "verify": _VERIFY,
         "clocks": _CLOCKS,
-        "modes": Table(dict.fromkeys(Mode, _POLICY), "how units of each mode are treated"),
+        "modes": Table(dict.fromkeys(Mode, POLICY), "how units of each mode are treated"),
+        "prompts": _PROMPTS,
     }
 )
 """What can be said at the top of a file, and in a profile."""
@@ -132,7 +141,7 @@ KEYS = Table(
     {
         "profile": text.about("which profile of this file counts", example="thorough"),
         **PROFILE.readers,
-        "profiles": NamedTables(PROFILE, "settings under a name, over those of the files"),
+        "profiles": Named(PROFILE, "settings under a name, over those of the files"),
     }
 )
 """What is read from the user's own file."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from amelia.config.fields import SETTLED, default_of, written
 from amelia.config.keys import KEYS, PROFILE
-from amelia.config.tables import Keys, NamedTables, Table
+from amelia.config.tables import Keys, Named, Table
 from amelia.config.values import Reader
 
 _DRAFT = "http://json-schema.org/draft-07/schema#"
@@ -50,12 +50,9 @@ def _schema(key: str, reader: Keys) -> dict[str, Any]:
             inner = {name: _schema(f"{key}.{name}", each) for name, each in reader.readers.items()}
             about = {"description": reader.note} if reader.note else {}
             return {"type": "object", **about, "additionalProperties": False, "properties": inner}
-        case NamedTables():
-            return {
-                "type": "object",
-                "description": reader.note,
-                "additionalProperties": {"$ref": _PROFILE},
-            }
+        case Named():
+            each = {"$ref": _PROFILE} if isinstance(reader.each, Table) else _schema("", reader.each)
+            return {"type": "object", "description": reader.note, "additionalProperties": each}
 
 
 def _description(reader: Reader) -> str:

@@ -18,7 +18,7 @@ _NAME = re.compile(r"[\w-]{1,64}")
 _LISTED = 8
 
 Entries: TypeAlias = dict[str, Entry]
-Keys: TypeAlias = "Reader | Table | NamedTables"
+Keys: TypeAlias = "Reader | Table | Named"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +36,7 @@ class Table:
             reader = self.readers.get(key)
             if reader is None:
                 raise self._unknown(key, inner)
-            if isinstance(reader, Reader):
-                entries[inner.key] = Entry(reader(inner), found.source.origin(inner.key))
-            else:
-                entries |= reader(inner)
+            entries |= _entries(reader, inner)
         return entries
 
     def _unknown(self, key: str, inner: Found) -> ConfigError:
@@ -60,14 +57,15 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class NamedTables:
-    """Reads tables of one kind under names that the author chose."""
+class Named:
+    """Reads a table whose keys are names that the author chose, and whose values are all of one kind."""
 
-    each: Table
+    each: Reader | Table
     note: str = ""
+    example: str = ""
 
     def __call__(self, found: Found) -> Entries:
-        """Returns the entries of all of them, by dotted key."""
+        """Returns what it makes of all of them, by dotted key."""
         entries: Entries = {}
         for name, value in mapping(found).items():
             if not _NAME.fullmatch(name):
@@ -75,23 +73,31 @@ class NamedTables:
                     f"{found.source.name}: {found.key} holds a name that is none: {name[:_LISTED]!r}",
                     hint="a name is made of letters, digits, - and _",
                 )
-            entries |= self.each(Found(value, found.source, f"{found.key}.{name}"))
+            entries |= _entries(self.each, Found(value, found.source, f"{found.key}.{name}"))
         return entries
+
+
+def _entries(reader: Keys, found: Found) -> Entries:
+    if isinstance(reader, Reader):
+        return {found.key: Entry(reader(found), found.source.origin(found.key))}
+    return reader(found)
 
 
 def for_projects(table: Table) -> Table:
     """Returns the table as a repository may write it: what is the user's to say is refused there."""
+    return replace(table, readers={key: _theirs(reader) for key, reader in table.readers.items()})
 
-    def theirs(reader: Keys) -> Keys:
-        match reader:
-            case Reader():
-                return replace(reader, read=_refused) if reader.is_users else reader
-            case Table():
-                return for_projects(reader)
-            case NamedTables():
-                return replace(reader, each=for_projects(reader.each))
 
-    return replace(table, readers={key: theirs(reader) for key, reader in table.readers.items()})
+def _theirs(reader: Keys) -> Keys:
+    if isinstance(reader, Named):
+        return replace(reader, each=_of_one_kind(reader.each))
+    return _of_one_kind(reader)
+
+
+def _of_one_kind(reader: Reader | Table) -> Reader | Table:
+    if isinstance(reader, Table):
+        return for_projects(reader)
+    return replace(reader, read=_refused) if reader.is_users else reader
 
 
 def _refused(found: Found) -> object:

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from typing import cast
 
 from amelia.config.fields import SETTLED, default_of, written
-from amelia.config.keys import AGENT, PROFILE
+from amelia.config.keys import AGENT, POLICY, PROFILE
 from amelia.config.merge import SYNONYMS
-from amelia.config.tables import Table
+from amelia.config.tables import Named, Table
 from amelia.config.values import Reader, Schema
 from amelia.model.agents import Role
 from amelia.model.plan import Mode
@@ -33,11 +33,8 @@ def file_text(said: Mapping[str, object], remarks: Mapping[str, str]) -> str:
     """Returns a file that says some things by dotted key, with remarks on some tables."""
     lines = [_HEAD, *_keys("", PROFILE, said)]
     for name, table in PROFILE.readers.items():
-        if isinstance(table, Table):
-            lines += ["", *_comment(table.note), *_comment(remarks.get(name, ""))]
-            lines += (
-                _modes(table, said) if name == "modes" else [f"[{name}]", *_keys(f"{name}.", table, said)]
-            )
+        if not isinstance(table, Reader):
+            lines += ["", *_comment(table.note), *_comment(remarks.get(name, "")), *_body(name, table, said)]
     return "\n".join(lines) + "\n" + _PROFILES
 
 
@@ -46,14 +43,24 @@ def toml_value(value: object) -> str:
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _modes(table: Table, said: Mapping[str, object]) -> Iterator[str]:
-    for mode, policy in table.readers.items():
-        assert isinstance(policy, Table)
-        if mode != Mode.SINGLE:
+def _body(name: str, table: Table | Named, said: Mapping[str, object]) -> Iterator[str]:
+    if name == "modes":
+        yield from _modes(said)
+        return
+    yield f"[{name}]"
+    if isinstance(table, Table):
+        yield from _keys(f"{name}.", table, said)
+    elif isinstance(table.each, Reader):
+        yield f"#{table.example} = {toml_value(table.each.example)}"
+
+
+def _modes(said: Mapping[str, object]) -> Iterator[str]:
+    for mode in Mode:
+        if mode is not Mode.SINGLE:
             yield ""
         yield f"[modes.{mode}]"
-        for line in _keys(f"modes.{mode}.", policy, said):
-            if mode == Mode.SINGLE or not line.startswith("# "):  # said once is enough
+        for line in _keys(f"modes.{mode}.", POLICY, said):
+            if mode is Mode.SINGLE or not line.startswith("# "):  # said once is enough
                 yield line
 
 

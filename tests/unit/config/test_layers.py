@@ -177,8 +177,7 @@ def test_a_file_chooses_among_its_own_profiles_only(project: Path, own: Path) ->
 def test_a_repository_does_not_decide_in_a_profile_either_though_nobody_chooses_it(
     project: Path, key: str
 ) -> None:
-    table, _, name = key.rpartition(".")
-    (project / "amelia.toml").write_text(f'[profiles.p.{table}]\n{name} = "X"\n')
+    (project / "amelia.toml").write_text(f'[profiles.p]\n{key} = "X"\n')
     with pytest.raises(ConfigError, match=rf"profiles\.p\.{key} is not for a repository to decide"):
         load(project)
 
@@ -317,6 +316,15 @@ def test_every_variable_that_the_code_knows_is_known() -> None:
 def test_every_settled_key_has_a_place_in_the_settings() -> None:
     said = {key: Entry(default_of(key)) for key in SETTLED}
     assert settings_of(merge([Layer(said)])) == Settings()
+
+
+def test_texts_of_prompts_lie_beside_the_file_that_names_them(project: Path, own: Path) -> None:
+    own.write_text('[prompts]\ntask = "mine.md"\n')
+    (project / "amelia.toml").write_text('[profiles.p.prompts]\nreview = "texts/review.md"\n')
+    assert load_settings(project, named("p")).run.prompts == {
+        "task": str(own.parent / "mine.md"),
+        "review": str(project / "texts/review.md"),
+    }
 
 
 def test_a_line_is_told_where_it_can_be(project: Path) -> None:

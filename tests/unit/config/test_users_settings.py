@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from amelia.config import load_project, load_settings
-from amelia.config.keys import PROFILE
+from amelia.config.keys import AGENT
 from amelia.config.places import users_place
+from amelia.config.values import Reader
 from amelia.model.agents import AgentSettings, Role
 from amelia.model.errors import ConfigError
 from amelia.model.policy import BUDGET
@@ -48,7 +49,9 @@ def load(project: Path, own: Path, *, said: str, users: str) -> RunSettings:
 
 
 def test_every_value_that_is_refused_is_tried() -> None:
-    users_own = {key.rpartition(".")[2] for key, reader in PROFILE.leaves() if reader.is_users}
+    users_own = {
+        key for key, reader in AGENT.readers.items() if isinstance(reader, Reader) and reader.is_users
+    }
     assert VALUES.keys() == users_own
 
 

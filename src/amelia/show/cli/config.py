@@ -56,8 +56,8 @@ def _settings(loaded: Loaded) -> Iterator[tuple[str, Entry]]:
             return redactor.redact(value.encode(errors="replace")).decode(errors="replace")
         return list(map(clean, cast("list[object]", value))) if isinstance(value, list) else value
 
-    for key in SETTLED:
-        entry = loaded.held.get(key, Entry(default_of(key)))
+    for key in (*SETTLED, *(key for key in loaded.held if key not in SETTLED)):
+        entry = loaded.held[key] if key in loaded.held else Entry(default_of(key))
         yield key, Entry(clean(written(key, entry.value)), entry.origin)
 
 
@@ -73,7 +73,7 @@ def _json(loaded: Loaded, settings: list[tuple[str, Entry]]) -> dict[str, object
                     "name": entry.origin.name or None,
                     "line": entry.origin.line,
                 },
-                "variable": variable_of(key),
+                "variable": variable_of(key) if key in SETTLED else None,
             }
             for key, entry in settings
         },
