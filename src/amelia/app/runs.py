@@ -15,6 +15,7 @@ import anyio
 from anyio import to_thread
 
 from amelia.app.agents import choose_agents
+from amelia.app.finish import deliver, heard, is_deliverable
 from amelia.app.workshops import find_tests, keep_work, open_store, open_workshop
 from amelia.land.commit import check_signing
 from amelia.model.errors import AmeliaError, ConfigError
@@ -110,7 +111,11 @@ async def drive_run(directory: RunDirectory, watcher: Watcher) -> Driven:
         past = journal.read()
         run = fold(recorded.event for recorded in past)
         shop = open_workshop(directory, run.facts, past)
-        driven = Driven(run, was_final=_is_final(run))
+        if _is_final(run):
+            run = heard(journal, run)
+        driven = Driven(run, was_final=_is_final(run) and not is_deliverable(run))
+        if is_deliverable(run):
+            watcher.begin(past)
         while not _is_final(driven.run):
             await recover(shop)
             coordinator = Coordinator(RUN, journal, steps=WorkshopSteps(shop), watcher=watcher)
@@ -123,6 +128,7 @@ async def drive_run(directory: RunDirectory, watcher: Watcher) -> Driven:
             past = journal.read()
         if _is_final(driven.run):
             await to_thread.run_sync(lambda: keep_work(shop, is_final=True))
+            driven = replace(driven, run=await deliver(directory, journal, driven.run, watcher=watcher))
         return driven
 
 
@@ -156,6 +162,8 @@ def _prepare(new: NewRun, directory: RunDirectory, *, source: Source, base: Comm
         test_command=command,
         verify=settings.verify,
         repository=str(source.top),
+        onto=source.branch,
+        finish=settings.finish,
     )
 
 

@@ -23,6 +23,7 @@ from amelia.config.values import (
     whole,
 )
 from amelia.model.agents import AUTO, DRIVERS, Role
+from amelia.model.delivery import Finish
 from amelia.model.plan import Mode
 from amelia.model.policy import OnFailure, RetrySession
 from amelia.model.settings import TddRule
@@ -123,6 +124,7 @@ PROFILE = Table(
         "max_task_review_iterations": whole(1, 100).about(
             "how often a unit of the modes single and tasks is tried", example=5
         ),
+        "finish": one_of(Finish).about("what becomes of the branch of a completed run").users(),
         "driver": AGENT.readers["driver"],
         "script": AGENT.readers["script"],
         "artifacts_dir": path_inside.about("where the record of a run is kept in the repository"),

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from amelia.model.agents import Ending, Role, SessionId, Usage
+from amelia.model.delivery import DeliveryEvent
 from amelia.model.drafts import DraftEvent
 from amelia.model.evidence import Problem
 from amelia.model.facts import RunStarted as RunStarted  # noqa: PLC0414 - an event like those here
@@ -373,5 +374,6 @@ RunEvent: TypeAlias = (
     | RunFinished
     | BranchCheckStarted
     | BranchVerified
+    | DeliveryEvent
 )
 Event: TypeAlias = UnitEvent | RunEvent | DraftEvent

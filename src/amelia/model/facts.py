@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import NewType
 
 from amelia.model.agents import AgentSettings, Clocks
+from amelia.model.delivery import Finish
 from amelia.model.evidence import TestCommand, VerifySettings
 from amelia.model.git import CommitId
 from amelia.model.plan import Milestone, Mode, Unit
@@ -23,7 +24,10 @@ class RecordPlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunStarted:
-    """A run of a plan on a repository began; everything that decides its course stands here."""
+    """A run of a plan on a repository began; everything that decides its course stands here.
+
+    `onto` is the branch that was checked out, `finish` what is to become of the run's own.
+    """
 
     run: RunId
     plan_hash: str
@@ -41,6 +45,8 @@ class RunStarted:
     test_command: TestCommand | None
     verify: VerifySettings = field(default_factory=VerifySettings)
     repository: str
+    onto: str | None = None
+    finish: Finish = Finish.LEAVE
     record: RecordPlace | None = None
 
     @property

@@ -18,7 +18,7 @@ Treeish: TypeAlias = TreeId | CommitId
 
 _PLAIN = frozenset(string.ascii_letters + string.digits + "-_")
 _LONGEST_COMPONENT = 200  # file systems allow 255 bytes, and git appends `.lock`
-_TAKEN = frozenset({"base", "tip"})
+_TAKEN = frozenset({"base", "tip", "undone"})
 
 
 def branch_ref(run: str) -> str:
@@ -34,6 +34,11 @@ def base_ref(run: str) -> str:
 def tip_ref(run: str) -> str:
     """Returns the ref that keeps what landed until the branch names it."""
     return f"refs/amelia/{ref_component(run)}/tip"
+
+
+def undone_ref(run: str) -> str:
+    """Returns the ref that keeps what landed once it was taken back."""
+    return f"refs/amelia/{ref_component(run)}/undone"
 
 
 def attempt_ref(run: str, unit: str, attempt: int) -> str:

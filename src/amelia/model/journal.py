@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol, TypeAlias
 
+from amelia.model.delivery import FinishChosen
 from amelia.model.drafts import PlanApproved, PlanHandedOver, PlanRejected
 from amelia.model.events import (
     AbortRequested,
@@ -23,6 +24,7 @@ Wanted: TypeAlias = (
     | CancelRequested
     | AbortRequested
     | BudgetChanged
+    | FinishChosen
     | UnitReset
     | UnitSkipped
     | UnitFixed

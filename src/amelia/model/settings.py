@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from amelia.model.agents import AgentSettings, Clocks, Role
+from amelia.model.delivery import Finish
 from amelia.model.evidence import VerifySettings
 from amelia.model.plan import Mode
 from amelia.model.policy import BUDGET, POLICIES, Budget, Policy
@@ -53,6 +54,7 @@ class RunSettings:
     policies: Mapping[Mode, Policy] = field(default_factory=lambda: POLICIES)
     verify: VerifySettings = field(default_factory=VerifySettings)
     clocks: Clocks = field(default_factory=Clocks)
+    finish: Finish = Finish.LEAVE
     prompts: Mapping[str, str] = field(default_factory=dict[str, str])
     artifacts_dir: str = "docs/amelia"
     commit_record: bool = True

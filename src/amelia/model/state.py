@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from amelia.model.agents import SessionId, Spent, Usage
+from amelia.model.delivery import Delivery
 from amelia.model.events import RunStarted, Step, Work
 from amelia.model.findings import Finding, FindingId, Ruling
 from amelia.model.git import CommitId
@@ -217,6 +218,7 @@ class RunState:
     spent: Mapping[UnitId, Spent]
     spent_in_all: Spent
     red: Mapping[UnitId, tuple[str, ...]]
+    delivery: Delivery
     rulings: tuple[tuple[UnitId, Finding, Ruling], ...] = ()
     wish: Wish | None = None
     is_paused: bool = False

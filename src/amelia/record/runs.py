@@ -73,6 +73,11 @@ class RunDirectory:
         return self.path / "checks"
 
     @property
+    def letter(self) -> Path:
+        """What a pull request says of the run."""
+        return self.path / "pull-request.md"
+
+    @property
     def log(self) -> Path:
         """What a coordinator in the background prints."""
         return self.path / "coordinator.log"

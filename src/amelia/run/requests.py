@@ -2,6 +2,7 @@
 
 from typing import assert_never
 
+from amelia.model.delivery import FinishChosen
 from amelia.model.drafts import PlanApproved, PlanHandedOver, PlanRejected
 from amelia.model.events import (
     AbortRequested,
@@ -13,6 +14,7 @@ from amelia.model.events import (
     UnitSkipped,
 )
 from amelia.model.journal import Wanted
+from amelia.model.outcome import Outcome, Result
 from amelia.model.plan import UnitId
 from amelia.model.proposal import Approved, Delayed, Draft, Drafting, HandedOver, Proposed, Stopped
 from amelia.model.state import Landed, Parked, RunState, Skipped, UnitState, Waiting
@@ -25,10 +27,10 @@ def fits(run: RunState, wanted: Wanted) -> bool:
 
 def refusal(run: RunState, wanted: Wanted) -> str | None:
     """Returns why a wish cannot be fulfilled; None if it can."""
-    if run.outcome is not None and run.outcome.is_final:
+    if run.outcome is not None and run.outcome.is_final and not _is_to_deliver(run.outcome, wanted):
         return f"run {run.facts.run} is {run.outcome}; nothing can change that"
     match wanted:
-        case PauseRequested() | CancelRequested() | BudgetChanged():
+        case PauseRequested() | CancelRequested() | BudgetChanged() | FinishChosen():
             return None
         case PlanApproved() | PlanRejected() | PlanHandedOver():
             return f"the plan of run {run.facts.run} was approved, and is being run"
@@ -67,6 +69,8 @@ def draft_refusal(draft: Draft, wanted: Wanted) -> str | None:
             return None if waits else f"run {run} has no plan that waits for a person: it is {_stage(draft)}"
         case UnitReset(unit) | UnitSkipped(unit) | UnitFixed(unit) | AbortRequested(unit):
             return f"run {run} has no unit {unit!r}: it has not started, its plan is {_stage(draft)}"
+        case FinishChosen():
+            return f"run {run} has not started, its plan is {_stage(draft)}"
         case _:
             assert_never(wanted)
 
@@ -92,6 +96,11 @@ def _stage(draft: Draft) -> str:
             return f"stopped, because {reason.meaning}"
         case _:
             assert_never(draft.stage)
+
+
+def _is_to_deliver(outcome: Outcome, wanted: Wanted) -> bool:
+    """Says whether a wish is about the branch of a completed run, which can still become many things."""
+    return isinstance(wanted, FinishChosen) and outcome.result is Result.COMPLETED
 
 
 def _can_be_skipped(state: UnitState, wanted: UnitSkipped) -> bool:

@@ -10,6 +10,7 @@ from functools import reduce
 
 from amelia.model import events as ev
 from amelia.model.agents import Spent, Usage
+from amelia.model.delivery import Delivery, DeliveryRefused, FinishChosen, RunDelivered, RunUndone
 from amelia.model.drafts import DraftEvent, RunProposed
 from amelia.model.errors import InternalError
 from amelia.model.findings import Disposition, Finding, Ruling
@@ -45,6 +46,7 @@ def begin(facts: ev.RunStarted) -> RunState:
         spent={},
         spent_in_all=Spent(),
         red={},
+        delivery=Delivery(facts.finish),
     )
 
 
@@ -85,6 +87,8 @@ def evolve(run: RunState, event: ev.Event) -> RunState:  # noqa: C901, PLR0911, 
             return replace(run, is_paused=True)
         case ev.RunFinished(outcome):
             return replace(run, outcome=outcome)
+        case FinishChosen() | RunDelivered() | DeliveryRefused() | RunUndone():
+            return replace(run, delivery=run.delivery.after(event))
         case ev.BranchCheckStarted():
             return replace(run, branch=Branch.CHECKING)
         case ev.BranchVerified(passed, feedback):

@@ -57,6 +57,7 @@ _SETTINGS = (
     "protocol.version=2",
 )
 _NO_HOOKS = "core.hooksPath=/dev/null"
+_AS_USER = ("gc.auto=0", "maintenance.auto=false", "color.ui=false")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,8 @@ class Answer:
 class Call:
     """How a command is run apart from its arguments.
 
-    `limit` is how many bytes of output are wanted; `output` is a file that gets it instead.
+    `limit` is how many bytes of output are wanted; `output` is a file that gets it instead. A call `as_user`
+    does what the user asked for, in their own checkout: their settings and their hooks hold.
     """
 
     stdin: bytes | IO[bytes] = b""
@@ -101,6 +103,7 @@ class Call:
     patience: timedelta = PATIENCE
     limit: int = -1
     with_hooks: bool = False
+    as_user: bool = False
 
 
 _PLAIN = Call()
@@ -111,7 +114,7 @@ def run_git(where: Repository | Path, *arguments: str, call: Call = _PLAIN) -> A
 
     An exit code that the call does not accept is a `GitError`; with `accept=None` everything is an answer.
     """
-    settings = _SETTINGS if call.with_hooks else (*_SETTINGS, _NO_HOOKS)
+    settings = _AS_USER if call.as_user else _SETTINGS if call.with_hooks else (*_SETTINGS, _NO_HOOKS)
     argv = ["git", "--no-pager", *(part for setting in settings for part in ("-c", setting)), *arguments]
     directory = where if isinstance(where, Path) else where.work_tree or where.git_dir
     environment = {**_environment(where), **(call.environment or {})}

@@ -9,6 +9,7 @@ from amelia.config.keys import AGENT
 from amelia.config.places import users_place
 from amelia.config.values import Reader
 from amelia.model.agents import AgentSettings, Role
+from amelia.model.delivery import Finish
 from amelia.model.errors import ConfigError
 from amelia.model.policy import BUDGET
 from amelia.model.settings import RunSettings, Settings, TddRule
@@ -53,6 +54,12 @@ def test_every_value_that_is_refused_is_tried() -> None:
         key for key, reader in AGENT.readers.items() if isinstance(reader, Reader) and reader.is_users
     }
     assert VALUES.keys() == users_own
+
+
+def test_a_repository_does_not_say_what_becomes_of_a_branch(project: Path, own: Path) -> None:
+    with pytest.raises(ConfigError, match=r"amelia\.toml: finish is not for a repository to decide"):
+        load(project, own, said='finish = "pr"', users="")
+    assert load(project, own, said="", users='finish = "pr"').finish is Finish.PR
 
 
 @pytest.mark.parametrize("table", ["agents", *(f"agents.{role}" for role in Role)])

@@ -25,6 +25,8 @@ _COMMANDS = {
     "fix": "Do the work of a unit that waits for a person by hand.",
     "abort": "Give a run up.",
     "cancel": "Stop a run for good.",
+    "finish": "Merge the branch of a completed run, or open a pull request for it.",
+    "undo": "Take a run back that has landed, without touching other work.",
     "replay": "Play a run once more, offline, and see whether it comes to the same.",
     "doctor": "See whether everything is there that a run needs, and what to do where it is not.",
     "config": "Show which settings hold, where they come from, and which there are.",

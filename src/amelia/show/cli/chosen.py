@@ -7,6 +7,7 @@ from typing import TypedDict, TypeVar
 import click
 
 from amelia.config import Loaded, Options, load
+from amelia.model.delivery import Finish
 from amelia.model.settings import Settings
 from amelia.show.cli.amounts import MONEY, TOKENS
 from amelia.show.text import printable
@@ -24,6 +25,7 @@ class Chosen(TypedDict, total=False):
     parallel: int | None
     max_cost: float | None
     max_tokens: int | None
+    finish: Finish | None
 
 
 def profile_option(command: _Command) -> _Command:
@@ -79,6 +81,7 @@ def load_here(chosen: Chosen) -> Loaded:
         "parallel_workers": ("--parallel", chosen.get("parallel")),
         "budget.run_cost": ("--max-cost", chosen.get("max_cost")),
         "budget.run_tokens": ("--max-tokens", chosen.get("max_tokens")),
+        "finish": ("--pr" if chosen.get("finish") is Finish.PR else "--merge", chosen.get("finish")),
     }
     values = {key: (option, value) for key, (option, value) in said.items() if value is not None}
     loaded = load(Path.cwd(), Options(profile=chosen.get("profile"), values=values))

@@ -10,6 +10,7 @@ import anyio
 import click
 
 from amelia.app.runs import Driven, drive_run
+from amelia.model.delivery import DeliveryRefused
 from amelia.model.outcome import Outcome, Reason, Result
 from amelia.record.journal import JournalBusyError, is_driven, read_journal
 from amelia.record.runs import RunDirectory
@@ -17,6 +18,7 @@ from amelia.run.loop import Watcher
 from amelia.schedule.decide import is_over
 from amelia.schedule.machine import evolve, fold
 from amelia.show.run.watchers import watching
+from amelia.show.text import printable
 
 _PAUSE = 0.2
 _INTERRUPTED = 128
@@ -41,7 +43,17 @@ def drive(directory: RunDirectory, *, as_json: bool) -> int:
     if driven.stopped_by is not None:
         click.echo(f"stopped; go on with: amelia resume {directory.run}", err=True)
         return _INTERRUPTED + driven.stopped_by
+    if driven.run.delivery.refused is not None:
+        return _not_delivered(driven.run.delivery.refused)
     return exit_code(driven.run.outcome)
+
+
+def _not_delivered(refused: DeliveryRefused) -> int:
+    """Says why the branch of a completed run stays where it is, and what to type, whole."""
+    click.echo(printable(f"not delivered: {refused.detail}"), err=True)
+    for command in refused.commands:
+        click.echo(printable(f"  {command}"), err=True)
+    return 4
 
 
 def _drive(directory: RunDirectory, watcher: Watcher) -> Driven | None:

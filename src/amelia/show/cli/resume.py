@@ -6,11 +6,13 @@ from amelia.app.people import ask
 from amelia.app.runs import plan_has_changed
 from amelia.config.places import state_home
 from amelia.model.agents import Allowance
+from amelia.model.delivery import Finish, FinishChosen
 from amelia.model.events import BudgetChanged
 from amelia.model.policy import Budget
 from amelia.record.runs import find_run, started
 from amelia.show.cli.amounts import MONEY, TOKENS
 from amelia.show.cli.driving import drive
+from amelia.show.cli.finishing import finish_options
 
 
 @click.command("resume")
@@ -19,6 +21,7 @@ from amelia.show.cli.driving import drive
 @click.option("--max-tokens", type=TOKENS, help="Tokens the whole run may use where their cost is not known.")
 @click.option("--max-unit-cost", type=MONEY, help="What a unit may cost.")
 @click.option("--max-unit-tokens", type=TOKENS, help="Tokens a unit may use where their cost is not known.")
+@finish_options
 @click.option("--json", "as_json", is_flag=True, help="Print one event per line as JSON.")
 @click.option("--no-input", is_flag=True, help="Never ask anything.")
 def command(
@@ -28,6 +31,7 @@ def command(
     max_tokens: int | None,
     max_unit_cost: float | None,
     max_unit_tokens: int | None,
+    finish: Finish | None,
     as_json: bool,
     no_input: bool,  # noqa: ARG001 - asks nothing anyway
 ) -> None:
@@ -43,6 +47,8 @@ def command(
     )
     if said != Budget():
         ask(directory, BudgetChanged(said))
+    if finish is not None:
+        ask(directory, FinishChosen(finish))
     found = started(directory)
     if found is not None and plan_has_changed(found[1]):
         click.echo(

@@ -23,6 +23,7 @@ from amelia.record.runs import RunDirectory, started
 from amelia.schedule.forecast import Forecast
 from amelia.show.cli.chosen import Chosen, run_options, settings_here
 from amelia.show.cli.driving import drive
+from amelia.show.cli.finishing import finish_options
 from amelia.show.cli.tree import draw_errors, draw_plan
 from amelia.show.forecast import forecast_lines
 from amelia.show.text import printable
@@ -45,6 +46,7 @@ _STANDARD_INPUT = "standard input"
 @click.option("--no-input", is_flag=True, help="Never ask anything.")
 @click.option("--json", "as_json", is_flag=True, help="Print one event per line as JSON.")
 @click.option("--detach", is_flag=True, help="Leave the run to a process in the background.")
+@finish_options
 @click.option("--again", is_flag=True, help="Start another run of a plan that is being run already.")
 def command(
     *,

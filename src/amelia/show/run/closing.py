@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from amelia.model.delivery import Finish
 from amelia.model.findings import Disposition
 from amelia.model.git import branch_ref
 from amelia.model.outcome import Reason, Result
@@ -12,7 +13,7 @@ from amelia.show.run.scene import Scene
 from amelia.show.run.spans import Line, Span, Style
 from amelia.show.run.standing import Exit, exits_of, exits_of_run, is_final, spent_text
 from amelia.show.run.times import duration, lasted
-from amelia.show.text import width
+from amelia.show.text import printable, width
 
 _MOST_DETAIL = 6
 _ROOM_FOR_DETAIL = 10
@@ -81,6 +82,7 @@ def _run_block(scene: Scene) -> list[Line]:
     return [
         scene.line(Span(f"{scene.charset.asking} {_what_stopped(scene.run)}", Style.ASKING)),
         *_detail(scene.run.branch_feedback, scene),
+        *_detail(refused.detail if (refused := scene.run.delivery.refused) else "", scene),
         *_commands(ways, scene),
     ]
 
@@ -91,6 +93,8 @@ def _what_stopped(run: RunState) -> str:
     if run.outcome is not None and run.outcome.reason is Reason.BUDGET:
         whose = "of the run" if is_run_out(run) else "of a unit"
         return f"the budget {whose} is used up"
+    if run.delivery.refused is not None:
+        return "the branch was not delivered; what you can do"
     return "the whole branch does not pass its checks"
 
 
@@ -135,11 +139,20 @@ def _counts(scene: Scene) -> Iterator[str]:
     yield from (f"{number} {word}" for word, number in numbers.items() if number)
 
 
+def _delivered(run: RunState) -> Iterator[str]:
+    done, undone = run.delivery.done, run.delivery.undone
+    if done is not None:
+        yield f"{'merged into' if done.finish is Finish.MERGE else 'pull request'} {printable(done.where)}"
+    if undone is not None:
+        yield f"taken back by {undone.revert[:12]}" if undone.revert else "taken back"
+
+
 def _whole(scene: Scene) -> Iterator[str]:
     """Yields what is to be said about the run as a whole."""
     run, timeline = scene.run, scene.timeline
     if run.outcome is not None and run.outcome.result is Result.COMPLETED:
         yield f"branch {scene.charset.shown(branch_ref(run.facts.run).removeprefix('refs/heads/'))}"
+    yield from _delivered(run)
     if run.branch is Branch.CHECKING:
         yield "testing the whole branch"
     time = lasted(timeline.started_at, scene.now)

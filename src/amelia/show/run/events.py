@@ -12,6 +12,7 @@ import msgspec
 
 from amelia.model import drafts as dr
 from amelia.model import events as ev
+from amelia.model.delivery import DeliveryRefused, FinishChosen, RunDelivered, RunUndone
 from amelia.model.facts import RunId
 from amelia.model.journal import Recorded
 from amelia.model.plan import Mode, Unit
@@ -62,6 +63,10 @@ _NAMES: Mapping[type[ev.Event], str] = {
     ev.UnitFixed: "{}_fixed",
     ev.BranchCheckStarted: "branch_check_started",
     ev.BranchVerified: "branch_verified",
+    FinishChosen: "finish_chosen",
+    RunDelivered: "run_delivered",
+    DeliveryRefused: "delivery_refused",
+    RunUndone: "run_undone",
 }
 _NO_VALUES: tuple[object, ...] = (None, "", (), [], {})
 _UNIT_WORDS = ("phase", "task")

@@ -11,6 +11,14 @@ from typing import assert_never
 
 from amelia.model import events as ev
 from amelia.model.agents import Ending
+from amelia.model.delivery import (
+    DeliveryEvent,
+    DeliveryRefused,
+    Finish,
+    FinishChosen,
+    RunDelivered,
+    RunUndone,
+)
 from amelia.model.drafts import DraftEvent
 from amelia.model.findings import Ruling
 from amelia.model.journal import Recorded
@@ -80,6 +88,22 @@ def _of_run(event: ev.RunEvent, run: RunState) -> str | None:  # noqa: PLR0911 -
             return _of_branch(event, run)
         case ev.RunFinished(outcome):
             return f"{outcome.result}: {outcome.reason.meaning}" if outcome.reason else str(outcome)
+        case _:
+            return _of_delivery(event)
+
+
+def _of_delivery(event: DeliveryEvent) -> str:
+    match event:
+        case FinishChosen(finish):
+            return f"when it is completed: {finish}"
+        case RunDelivered(finish, where=where):
+            return f"merged into {where}" if finish is Finish.MERGE else f"pull request: {where}"
+        case DeliveryRefused(detail=detail):
+            return f"not delivered: {detail}"
+        case RunUndone(kept=kept, revert=None):
+            return f"taken back: the branch is kept as {kept}"
+        case RunUndone(revert=revert):
+            return f"taken back by {revert[:_COMMIT] if revert else ''}"
         case _:
             assert_never(event)
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from amelia.model import events as ev
 from amelia.model.agents import Spent
+from amelia.model.delivery import Finish
 from amelia.model.findings import Disposition, Finding
 from amelia.model.git import CommitId, branch_ref
 from amelia.model.plan import Mode, TaskId, TaskStatus, Unit, UnitId
@@ -93,10 +94,23 @@ def _head(view: _View) -> Json:
         "base": run.facts.base,
         "branch": branch_ref(run.facts.run).removeprefix("refs/heads/"),
         "tip": run.tip,
+        "delivery": _delivery(run),
         "executed": run.facts.test_command is not None,
         "started_at": _instant(timeline.started_at),
         "finished_at": _instant(timeline.finished_at),
         "seconds": None if time is None else round(time.total_seconds(), 3),
+    }
+
+
+def _delivery(run: RunState) -> Json:
+    delivery = run.delivery
+    done = {delivery.done.finish: delivery.done.where} if delivery.done else {}
+    return {
+        "wanted": delivery.wanted,
+        "merged_into": done.get(Finish.MERGE),
+        "pull_request": done.get(Finish.PR),
+        "refused": delivery.refused.detail if delivery.refused else None,
+        "undone": delivery.undone.revert or delivery.undone.kept if delivery.undone else None,
     }
 
 

@@ -212,7 +212,8 @@ def exits_of_run(run: RunState) -> tuple[Exit, ...]:
         return (*_more(run), _abort(run))
     if run.outcome.reason is Reason.BRANCH_RED:
         return (_exit(run, "resume", effect="verify the branch again"), _abort(run))
-    return ()
+    refused = run.delivery.refused
+    return tuple(Exit(printable(command), "") for command in refused.commands) if refused else ()
 
 
 def _more(run: RunState) -> Iterator[Exit]:

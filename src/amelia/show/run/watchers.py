@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TextIO
 
+from amelia.model.events import RunFinished
 from amelia.model.journal import Recorded
 from amelia.model.state import RunState
 from amelia.show.run.events import event_json
@@ -65,7 +66,7 @@ class LineWatcher(Silent):
         for one in recorded:
             if line := draw_change(one, run):
                 self._write(f"{line}\n")
-        if run.outcome is not None:
+        if run.outcome is not None and any(isinstance(one.event, RunFinished) for one in recorded):
             self._conclude(run)
 
     def _conclude(self, run: RunState) -> None:

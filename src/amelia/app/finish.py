@@ -1,0 +1,62 @@
+"""Delivers a completed run as a person asked, and writes down what came of it.
+
+Whoever holds the journal delivers, after the last event of the work: the run itself, one that is resumed, or
+a person later. What was delivered before a crash is found delivered.
+"""
+
+from functools import reduce
+from pathlib import Path
+
+from anyio import to_thread
+
+from amelia.context.letter import letter_body, letter_title
+from amelia.land.deliver import again, merge_branch, refused
+from amelia.land.pull_request import Letter, open_pull_request
+from amelia.model.delivery import DeliveryRefused, Finish, RunDelivered
+from amelia.model.errors import AmeliaError
+from amelia.model.journal import Journal
+from amelia.model.outcome import Result
+from amelia.model.state import RunState
+from amelia.record.runs import RunDirectory
+from amelia.run.loop import Watcher
+from amelia.run.requests import fits
+from amelia.schedule.machine import evolve
+from amelia.workspace.source import open_source
+
+
+def is_deliverable(run: RunState) -> bool:
+    """Says whether a run is completed, and something is wanted of its branch that was not done."""
+    return run.outcome is not None and run.outcome.result is Result.COMPLETED and run.delivery.is_due
+
+
+def heard(journal: Journal, run: RunState) -> RunState:
+    """Takes in what was wished of a run that is over, and returns where it stands then."""
+    requests = journal.requests()
+    wishes = [request.wanted for request in requests if fits(run, request.wanted)]
+    if requests:
+        journal.append(wishes, answering=requests)
+    return reduce(evolve, wishes, run)
+
+
+async def deliver(directory: RunDirectory, journal: Journal, run: RunState, *, watcher: Watcher) -> RunState:
+    """Delivers a run for which that is due, and returns where it stands then."""
+    if not is_deliverable(run):
+        return run
+    try:
+        event = await _deliver(directory, run)
+    except (AmeliaError, OSError) as problem:
+        event = refused(run.delivery.wanted, str(problem), again(run.facts.run, run.delivery.wanted))
+    after = evolve(run, event)
+    watcher.show(journal.append([event]), after)
+    return after
+
+
+async def _deliver(directory: RunDirectory, run: RunState) -> RunDelivered | DeliveryRefused:
+    source = await to_thread.run_sync(open_source, Path(run.facts.repository))
+    if run.delivery.undone is not None and (revert := run.delivery.undone.revert) is not None:
+        detail = f"the run was taken back by {revert}; reverting that brings it back"
+        return refused(run.delivery.wanted, detail, ["git", "revert", revert])
+    if run.delivery.wanted is Finish.MERGE:
+        return await to_thread.run_sync(merge_branch, source, run.facts)
+    directory.letter.write_text(letter_body(run), encoding="utf-8", errors="backslashreplace")
+    return await open_pull_request(source, run.facts, Letter(letter_title(run), directory.letter))

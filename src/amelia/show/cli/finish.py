@@ -1,0 +1,35 @@
+"""`amelia finish RUN`: the branch of a completed run is merged, or becomes a pull request."""
+
+import click
+
+from amelia.app.people import RefusedError, ask, standing
+from amelia.config.places import state_home
+from amelia.model.delivery import Finish, FinishChosen
+from amelia.model.outcome import Result
+from amelia.record.runs import find_run
+from amelia.show.cli.driving import drive
+from amelia.show.cli.finishing import finish_options
+
+
+@click.command("finish")
+@click.argument("run")
+@finish_options
+@click.option("--json", "as_json", is_flag=True, help="Print one event per line as JSON.")
+def command(*, run: str, finish: Finish | None, as_json: bool) -> None:
+    """Deliver the branch of RUN, which is completed.
+
+    Exits 0 when it is delivered, also if it was before; 4 when something is in the way, with the commands to
+    type. Nothing was changed then.
+    """
+    directory = find_run(state_home(), run)
+    if finish is None:
+        raise click.UsageError("say what is to become of the branch: --merge ff or --pr")
+    outcome = standing(directory).outcome
+    if outcome is None or outcome.result is not Result.COMPLETED:
+        raise RefusedError(
+            f"run {directory.run} is {outcome or 'not finished'}, and only a completed one is delivered",
+            hint=f"let it go on and be delivered then: amelia resume {directory.run} "
+            + ("--pr" if finish is Finish.PR else "--merge ff"),
+        )
+    ask(directory, FinishChosen(finish))
+    raise SystemExit(drive(directory, as_json=as_json))

@@ -1,0 +1,77 @@
+"""The few git commands that look at the user's checkout as they see it, or change it because they asked."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from amelia.model.git import CommitId
+from amelia.system.git import Answer, Call, Repository, run_git
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """A commit of a history, with what its author wrote."""
+
+    commit: CommitId
+    parents: tuple[CommitId, ...]
+    message: str
+
+
+_AS_USER = Call(accept=None, as_user=True)
+_STATUS = len("XY ")
+
+
+def fast_forward(where: Repository, commit: CommitId) -> Answer:
+    """Moves the branch that is checked out, and its files, forward to a commit; or changes nothing."""
+    flags = ("--ff-only", "--no-autostash", "--no-stat", "--quiet")
+    return run_git(where, "merge", *flags, commit, call=_AS_USER)
+
+
+def changed_files(where: Repository) -> list[str]:
+    """Returns the tracked files of a checkout that are not as HEAD has them."""
+    flags = ("--porcelain=v1", "-z", "--no-renames", "--untracked-files=no", "--ignore-submodules=dirty")
+    found = run_git(where, "status", *flags, call=Call(as_user=True)).fields
+    return [entry[_STATUS:] for entry in found]
+
+
+def files_not_tracked(where: Repository) -> list[str]:
+    """Returns all files of a checkout that git does not track, ignored ones too."""
+    return run_git(where, "ls-files", "-z", "--others").fields
+
+
+def push(where: Repository, remote: str, ref: str, *, environment: Mapping[str, str]) -> Answer:
+    """Makes a ref of a remote what it is here; never by force."""
+    call = Call(accept=None, as_user=True, environment=environment)
+    return run_git(where, "push", "--quiet", remote, f"{ref}:{ref}", call=call)
+
+
+def list_remotes(where: Repository) -> list[str]:
+    """Returns the names of the remotes of a repository."""
+    return run_git(where, "remote").text.split()
+
+
+def is_ancestor(where: Repository, commit: CommitId, of: CommitId) -> bool:
+    """Says whether a commit is in the history of another."""
+    return run_git(where, "merge-base", "--is-ancestor", commit, of, call=Call(accept=(0, 1))).code == 0
+
+
+def log_messages(where: Repository, head: CommitId, *, without: CommitId, saying: str) -> list[Logged]:
+    """Returns the commits of a history that is not in another's whose message holds a text, newest first."""
+    flags = ("-z", "--topo-order", "--format=%H %P%n%B", "--fixed-strings", f"--grep={saying}")
+    records = run_git(where, "log", *flags, head, f"^{without}", "--").out
+    texts = (record.partition("\n") for record in os.fsdecode(records).split("\0") if record)
+    split = ((names.split(), message) for names, _, message in texts)
+    return [Logged(CommitId(first), tuple(map(CommitId, rest)), message) for (first, *rest), message in split]
+
+
+def branches_with(where: Repository, commit: CommitId) -> list[str]:
+    """Returns the branches, also those known of remotes, whose history holds a commit."""
+    flags = (f"--contains={commit}", "--format=%(refname)")
+    return run_git(where, "for-each-ref", *flags, "refs/heads", "refs/remotes").text.split()
+
+
+def move_refs(where: Repository, *, kept: Mapping[str, CommitId], gone: Mapping[str, CommitId]) -> None:
+    """Sets some refs and deletes others that are where they are said to be, together or not at all."""
+    lines = [f"update {ref} {commit}\n" for ref, commit in kept.items()]
+    lines += [f"delete {ref} {commit}\n" for ref, commit in gone.items()]
+    run_git(where, "update-ref", "--no-deref", "--stdin", call=Call(stdin="".join(lines).encode()))
