@@ -4,7 +4,7 @@
 """
 
 import json
-from typing import Any
+from typing import Any, assert_never
 
 from amelia.config.fields import SETTLED, default_of, written
 from amelia.config.keys import KEYS, PROFILE
@@ -53,6 +53,8 @@ def _schema(key: str, reader: Keys) -> dict[str, Any]:
         case Named():
             each = {"$ref": _PROFILE} if isinstance(reader.each, Table) else _schema("", reader.each)
             return {"type": "object", "description": reader.note, "additionalProperties": each}
+        case _:
+            assert_never(reader)
 
 
 def _description(reader: Reader) -> str:
