@@ -1,5 +1,6 @@
 """What holds of every run: larger plans, more workers, answers and persons in any order and at the same moment."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -191,9 +192,10 @@ class AnyRun(RuleBasedStateMachine):
         attempt = state.track.attempt
         match state:
             case Driving():
-                return ended(
-                    name, attempt, data.draw(st.sampled_from(Ending)), tree=data.draw(st.sampled_from("xy"))
-                )
+                tree = data.draw(st.sampled_from("xy"))
+                if data.draw(st.sampled_from([False, False, True])):
+                    return ended(name, attempt, tree=tree, question="which one?")
+                return ended(name, attempt, data.draw(st.sampled_from(Ending)), tree=tree)
             case Reviewing():
                 found = data.draw(st.lists(st.sampled_from(FINDINGS), unique=True, max_size=3))
                 approved = data.draw(st.booleans())
@@ -229,6 +231,32 @@ class AnyRun(RuleBasedStateMachine):
     @rule(data=st.data())
     def a_person_acts(self, data: st.DataObject) -> None:
         self.hears(data.draw(st.sampled_from(applicable_acts(self.run))))
+
+    @precondition(lambda self: bool(self.splittable()))
+    @rule(data=st.data())
+    def a_person_splits_a_unit(self, data: st.DataObject) -> None:
+        """Cuts a unit in two, of which the second needs the first and has its tasks."""
+        whole = data.draw(st.sampled_from(self.splittable()))
+        first = unit_of(f"{whole.id}-a", task(f"{whole.id}-a"))
+        second = replace(whole, id=UnitId(f"{whole.id}-b"), depends_on=(first.id,))
+        self.hears(ev.UnitSplit(whole.id, (first, second), {first.id: (f"{first.id}.py",)}))
+        self.implementers = {
+            item.id: implementing(self.run.facts.units, item) for item in self.run.facts.units
+        }
+
+    def splittable(self) -> list[Unit]:
+        """Returns the units that wait for a person, and write no tests: whose those are would be another story."""
+        return [
+            item
+            for item in self.run.facts.units
+            if isinstance(self.run.units[item.id], Parked)
+            and "-" not in item.id
+            and not any(piece.type is TaskType.TEST for piece in item.pieces)
+            and not self.implementers_of(item)
+        ]
+
+    def implementers_of(self, item: Unit) -> bool:
+        return any(item.id in units for units in self.implementers.values())
 
     @rule()
     def a_person_pauses_the_run(self) -> None:
@@ -271,6 +299,8 @@ class AnyRun(RuleBasedStateMachine):
     def helps(self) -> list[ev.Event]:
         """Returns what a person does who wants the run to go on."""
         for name, state in self.run.units.items():
+            if isinstance(state, Parked) and state.asking is not None:
+                return [ev.QuestionAnswered(name, "so")]
             if isinstance(state, Parked) and state.stage is None:
                 return [ev.UnitReset(name)]
         waiting = [name for name, state in self.run.units.items() if isinstance(state, Waiting)]

@@ -155,7 +155,7 @@ def _prepare(new: NewRun, directory: RunDirectory, *, source: Source, base: Comm
         base=start,
         units=compiled.units,
         milestones=compiled.milestones,
-        footprints={unit.id: _footprint(unit) for unit in compiled.units},
+        footprints={unit.id: footprint_of(unit) for unit in compiled.units},
         agents={role.value: agent for role, agent in settings.agents.items()},
         budget=settings.budget,
         clocks=settings.clocks,
@@ -167,7 +167,7 @@ def _prepare(new: NewRun, directory: RunDirectory, *, source: Source, base: Comm
     )
 
 
-def _footprint(unit: Unit) -> tuple[str, ...]:
+def footprint_of(unit: Unit) -> tuple[str, ...]:
     """Returns what a unit may touch; nothing if one of its tasks does not say."""
     each = [footprint(piece) for piece in unit.pieces]
     return tuple(sorted(frozenset[str]().union(*each))) if all(each) else ()

@@ -19,6 +19,7 @@ from amelia.model.findings import Finding
 from amelia.model.git import CommitId
 from amelia.model.outcome import Cause
 from amelia.model.plan import Mode, Task, Unit, UnitId, unit_heading, unit_label
+from amelia.model.questions import Answered
 
 _TICK_RUN = re.compile("`+")
 _LONGEST_GOAL = 500
@@ -77,15 +78,22 @@ class Retry:
 
 
 def developer_prompt(
-    texts: Texts, assignment: Assignment, *, retry: Retry | None = None, is_cut_off: bool = False
+    texts: Texts,
+    assignment: Assignment,
+    *,
+    retry: Retry | None = None,
+    answers: Sequence[Answered] = (),
+    is_begun: bool = False,
+    is_cut_off: bool = False,
 ) -> str:
-    """Returns what the developer of a fresh session is told; also if it goes on where a turn was cut off."""
+    """Returns what the developer of a fresh session is told; also if part of the work is there already."""
     if not assignment.tasks:
         raise ValueError("Developer requires plan_markdown. Architect must run first.")
     parts = [
         _assigned(texts, assignment),
         prepare_retry_context(texts, assignment, retry) if retry is not None else "",
-        texts.fill("cut_off") if is_cut_off else "",
+        texts.fill("answered", answered=_answered(answers)) if answers else "",
+        texts.fill("cut_off") if is_cut_off else texts.fill("begun") if is_begun else "",
     ]
     return _joined(parts)
 
@@ -132,6 +140,12 @@ def continuation_prompt(texts: Texts, retry: Retry) -> str:
             )
         ]
     )
+
+
+def answer_prompt(texts: Texts, answered: Answered, retry: Retry | None) -> str:
+    """Returns what the developer is told when a person has answered, in the session that asked."""
+    left = f"{_REVIEWER_ASKS}\n\n{fenced(retry.errors)}" if retry is not None else ""
+    return _joined([texts.fill("answer", answered=_answered([answered]), open=left)])
 
 
 def resumption_prompt(texts: Texts) -> str:
@@ -300,6 +314,10 @@ def _kept(retry: Retry) -> str:
     if retry.ref is None or retry.commit is None:
         return ""
     return f"Use `git show {retry.ref}` to see what changed in the failed attempt (commit {retry.commit})."
+
+
+def _answered(answers: Iterable[Answered]) -> str:
+    return "\n\n".join(f"{fenced(each.question)}\n\n{fenced(each.answer)}" for each in answers)
 
 
 def _goal(assignment: Assignment) -> str:

@@ -44,6 +44,17 @@ REPORT_SCHEMA: Mapping[str, object] = _object(
     subtasks_completed=_list(_TEXT),
     subtasks_failed=_list(_TEXT),
     error_context=_TEXT_OR_NULL,
+    needs_clarification={
+        "anyOf": [
+            _object(
+                question=_TEXT,
+                options=_list(_TEXT),
+                default=_TEXT_OR_NULL,
+                deadline_minutes=_NUMBER_OR_NULL,
+            ),
+            {"type": "null"},
+        ]
+    },
 )
 REVIEW_SCHEMA: Mapping[str, object] = _object(
     approved={"type": "boolean"},
@@ -68,6 +79,16 @@ EVALUATION_SCHEMA: Mapping[str, object] = _object(
 
 
 @dataclass(frozen=True, slots=True)
+class Clarification:
+    """What a developer needs to know from a person, possible answers, and how long that may take."""
+
+    question: str
+    options: tuple[str, ...] = ()
+    default: str | None = None
+    deadline_minutes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """What a developer says of its own work; proof it is not."""
 
@@ -76,6 +97,7 @@ class Report:
     subtasks_completed: tuple[str, ...] = ()
     subtasks_failed: tuple[str, ...] = ()
     error_context: str | None = None
+    needs_clarification: Clarification | None = None
 
 
 @dataclass(frozen=True, slots=True)

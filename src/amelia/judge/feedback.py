@@ -7,9 +7,10 @@ does not fit is counted, never dropped in silence.
 from amelia.model.evidence import Verdict
 
 _ROOM = 20_000
+_DESPITE = "You declared this work to be done, but the executed checks do not accept it:"
 
 
-def feedback(verdict: Verdict) -> str:
+def feedback(verdict: Verdict, *, is_promised: bool = False) -> str:
     """Returns the problems of a verdict as text; empty if there are none."""
     if not verdict.problems:
         return ""
@@ -22,4 +23,5 @@ def feedback(verdict: Verdict) -> str:
             break
         told.append(entry if len(entry) <= room else f"{entry[:room]}\n[cut]")
         room -= len(told[-1])
-    return "\n\n".join(("The executed checks do not accept this work:", *told)) + "\n"
+    opening = _DESPITE if is_promised else "The executed checks do not accept this work:"
+    return "\n\n".join((opening, *told)) + "\n"

@@ -120,6 +120,11 @@ class Spent:
             return Spent(self.cost, self.unpriced + used.tokens, self.untold)
         return Spent((self.cost or 0.0) + used.cost, self.unpriced, self.untold)
 
+    def and_(self, more: "Spent") -> "Spent":
+        """Returns the sum with what was spent elsewhere."""
+        costs = [cost for cost in (self.cost, more.cost) if cost is not None]
+        return Spent(sum(costs) if costs else None, self.unpriced + more.unpriced, self.untold + more.untold)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allowance:

@@ -8,6 +8,7 @@ from amelia.model.events import Event, Step, Work
 from amelia.model.findings import Finding
 from amelia.model.git import CommitId
 from amelia.model.plan import TaskId, Unit, UnitId
+from amelia.model.questions import Answered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +57,8 @@ class Place:
 class StartTurn:
     """Put `start` into the lane's workspace and let the developer take its turn on the unit.
 
-    `before` is what the session to go on with has used; a turn that `is_again` was cut off.
+    `before` is what the session to go on with has used; a turn that `is_again` was cut off, one that
+    `is_answer` goes on with the last of the answers. What is `finished` of the unit is in the files already.
     """
 
     at: Place
@@ -66,17 +68,21 @@ class StartTurn:
     is_again: bool
     before: Usage | None = None
     allowance: Allowance = UNBOUNDED
+    answers: tuple[Answered, ...] = ()
+    is_answer: bool = False
+    finished: tuple[TaskId, ...] = ()
     step = Step.DRIVE
 
 
 @dataclass(frozen=True, slots=True)
 class VerifyWork:
-    """Check the tree by running it."""
+    """Check the tree by running it; the developer may have declared it done."""
 
     at: Place
     work: Work
     expected: Expected
     by_person: bool = False
+    is_promised: bool = False
     step = Step.VERIFY
 
 

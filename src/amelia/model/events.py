@@ -14,10 +14,17 @@ from amelia.model.drafts import DraftEvent
 from amelia.model.evidence import Problem
 from amelia.model.facts import RunStarted as RunStarted  # noqa: PLC0414 - an event like those here
 from amelia.model.findings import Finding, Ruling
-from amelia.model.git import CommitId, TreeId
+from amelia.model.git import CommitId
+from amelia.model.git import Work as Work  # noqa: PLC0414 - part of events
+from amelia.model.interventions import QuestionAnswered as QuestionAnswered  # noqa: PLC0414 - an event, too
+from amelia.model.interventions import UnitFixed as UnitFixed  # noqa: PLC0414 - an event, too
+from amelia.model.interventions import UnitReset as UnitReset  # noqa: PLC0414 - an event, too
+from amelia.model.interventions import UnitSkipped as UnitSkipped  # noqa: PLC0414 - an event, too
+from amelia.model.interventions import UnitSplit as UnitSplit  # noqa: PLC0414 - an event, too
 from amelia.model.outcome import Cause, Outcome, Reason
 from amelia.model.plan import TaskId, UnitId
 from amelia.model.policy import Budget
+from amelia.model.questions import Question
 
 
 class Step(StrEnum):
@@ -29,14 +36,6 @@ class Step(StrEnum):
     EVALUATE = "evaluate"
     LAND = "land"
     REST = "rest"
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """What an attempt left behind: the snapshot, whose parent is the unit's base, and its tree."""
-
-    commit: CommitId
-    tree: TreeId
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +159,11 @@ class UsageReported:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptEnded:
-    """The developer's turn is over, and what it left is kept."""
+    """The developer's turn is over, and what it left is kept; it may have ended with a question.
+
+    `finished` are the tasks that need not be done again if the turn goes on; `promised` says that the agent
+    declared its work to be done, which proves nothing.
+    """
 
     unit: UnitId
     attempt: int
@@ -170,6 +173,9 @@ class AttemptEnded:
     refused: str | None = None
     session: SessionId | None = None
     until: str | None = None
+    question: Question | None = None
+    finished: tuple[TaskId, ...] = ()
+    promised: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,6 +265,16 @@ class UnitRetried:
 
 
 @dataclass(frozen=True, slots=True)
+class UnitIterated:
+    """The checks failed, and the attempt goes on from what there is, in a fresh session."""
+
+    unit: UnitId
+    attempt: int
+    iteration: int
+    start: CommitId
+
+
+@dataclass(frozen=True, slots=True)
 class LandingRefused:
     """The work does not fit, or does not pass, on top of what landed meanwhile."""
 
@@ -279,11 +295,12 @@ class UnitLanded:
 
 @dataclass(frozen=True, slots=True)
 class UnitParked:
-    """The unit waits for a person."""
+    """The unit waits for a person, who may be asked something."""
 
     unit: UnitId
     reason: Reason
     detail: str
+    question: Question | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,30 +311,6 @@ class StepBroke:
     step: Step
     detail: str
     reason: Reason = Reason.BROKEN
-
-
-@dataclass(frozen=True, slots=True)
-class UnitReset:
-    """A person lets a parked unit try again, with all its attempts, and may have something to say to it."""
-
-    unit: UnitId
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class UnitSkipped:
-    """A person takes a unit out; with consent, what depends on it runs all the same."""
-
-    unit: UnitId
-    satisfies: bool
-
-
-@dataclass(frozen=True, slots=True)
-class UnitFixed:
-    """A person did a parked unit's work by hand."""
-
-    unit: UnitId
-    work: Work
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,6 +348,7 @@ UnitEvent: TypeAlias = (
     | UnitRested
     | UnitHeld
     | UnitRetried
+    | UnitIterated
     | LandingRefused
     | UnitLanded
     | UnitParked
@@ -362,6 +356,7 @@ UnitEvent: TypeAlias = (
     | UnitReset
     | UnitSkipped
     | UnitFixed
+    | QuestionAnswered
 )
 RunEvent: TypeAlias = (
     RunStarted
@@ -371,6 +366,7 @@ RunEvent: TypeAlias = (
     | CancelRequested
     | AbortRequested
     | BudgetChanged
+    | UnitSplit
     | RunFinished
     | BranchCheckStarted
     | BranchVerified

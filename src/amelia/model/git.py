@@ -95,6 +95,14 @@ class HookRefused:
     output: str
 
 
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What an attempt left behind: the snapshot, whose parent is the unit's base, and its tree."""
+
+    commit: CommitId
+    tree: TreeId
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
     """All files of a worktree as a commit on top of its base.

@@ -13,10 +13,12 @@ from amelia.model.events import (
     CancelRequested,
     Event,
     PauseRequested,
+    QuestionAnswered,
     RunStarted,
     UnitFixed,
     UnitReset,
     UnitSkipped,
+    UnitSplit,
 )
 
 Wanted: TypeAlias = (
@@ -28,6 +30,8 @@ Wanted: TypeAlias = (
     | UnitReset
     | UnitSkipped
     | UnitFixed
+    | UnitSplit
+    | QuestionAnswered
     | PlanApproved
     | PlanRejected
     | PlanHandedOver

@@ -30,6 +30,7 @@ class Reason(StrEnum):
     CONFLICT = "conflict"
     MERGE_RED = "merge_red"
     QUESTION = "question"
+    QUESTION_LIMIT = "question_limit"
     FIX_REFUSED = "fix_refused"
     BROKEN = "broken"
     BLOCKED = "blocked"
@@ -57,7 +58,8 @@ _MEANINGS = {
     Reason.REVIEW_UNAVAILABLE: "no valid answer came from the reviewer",
     Reason.CONFLICT: "the work conflicts with what landed meanwhile, twice",
     Reason.MERGE_RED: "the tests fail on top of what landed meanwhile, twice",
-    Reason.QUESTION: "a finding needs an answer from a person",
+    Reason.QUESTION: "it needs an answer from a person",
+    Reason.QUESTION_LIMIT: "it asked more questions than it may",
     Reason.FIX_REFUSED: "the fix by hand did not pass verification",
     Reason.BROKEN: "a step could not be carried out",
     Reason.BLOCKED: "what is left depends on work that was skipped",

@@ -19,6 +19,13 @@ class RetrySession(StrEnum):
     FRESH = "fresh"
 
 
+class SessionScope(StrEnum):
+    """What one session of the developer carries out: the whole unit, or one task of it after the other."""
+
+    UNIT = "unit"
+    SUBTASK = "subtask"
+
+
 class OnFailure(StrEnum):
     """What a parked unit means for the others: nothing new starts, or what is independent goes on."""
 
@@ -28,7 +35,11 @@ class OnFailure(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """How a run treats its units."""
+    """How a run treats its units.
+
+    An attempt is at most so many `iterations`: while the checks fail, it goes on from what there is, in a
+    fresh session.
+    """
 
     attempts: int
     retry_session: RetrySession
@@ -38,6 +49,9 @@ class Policy:
     review_tries: int = 2
     conflict_retries: int = 1
     rests: int = 100
+    iterations: int = 1
+    questions: int = 5
+    session_scope: SessionScope = SessionScope.UNIT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +80,10 @@ POLICIES: Mapping[Mode, Policy] = {
         attempts=2, retry_session=RetrySession.FRESH, keeps_workspace=False, on_failure=OnFailure.HALT
     ),
     Mode.LIFECYCLE: Policy(
-        attempts=3, retry_session=RetrySession.FRESH, keeps_workspace=False, on_failure=OnFailure.CONTINUE
+        attempts=3,
+        retry_session=RetrySession.FRESH,
+        keeps_workspace=False,
+        on_failure=OnFailure.CONTINUE,
+        iterations=10,
     ),
 }

@@ -15,33 +15,38 @@ from amelia.model.events import RunStarted, Step, Work
 from amelia.model.findings import Finding, FindingId, Ruling
 from amelia.model.git import CommitId
 from amelia.model.outcome import Cause, Outcome, Reason
-from amelia.model.plan import UnitId
+from amelia.model.plan import TaskId, UnitId
 from amelia.model.policy import Budget
+from amelia.model.questions import Answered, Question
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Track:
     """What a unit carries along from attempt to attempt.
 
-    `attempt` counts the developer's turns for ever; `spent` counts them against the limit, which a person
-    can reset. `refusals` counts landings that did not fit, `rests` limits that were waited out in a row.
+    `attempt` counts the developer's turns for ever; `spent` counts attempts that failed against the limit,
+    which a person can reset, `iteration` the turns of the present one. `refusals` counts landings that did
+    not fit, `rests` limits that were waited out in a row, `questions` those that were answered.
     `seen` are the fingerprints of rounds that failed, `ruled` the findings that were ruled out, `findings`
     those that are open, and `reviewed` is the snapshot the last review saw. `session_used` is what the
-    developer's session used in all its turns.
+    developer's session used in all its turns, `answers` is what a person said to the unit.
     """
 
     lane: int
     base: CommitId
     attempt: int = 1
     spent: int = 0
+    iteration: int = 1
     refusals: int = 0
     rests: int = 0
+    questions: int = 0
     seen: tuple[str, ...] = ()
     ruled: tuple[FindingId, ...] = ()
     findings: tuple[Finding, ...] = ()
     reviewed: CommitId | None = None
     by_person: bool = False
     session_used: Usage | None = None
+    answers: tuple[Answered, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +61,24 @@ class Waiting:
     feedback: str = ""
     ruled: tuple[FindingId, ...] = ()
     then: "Active | None" = None
+    answers: tuple[Answered, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Driving:
-    """The developer's turn; the workspace starts from `start`, in `session` or in a fresh one."""
+    """The developer's turn; the workspace starts from `start`, in `session` or in a fresh one.
+
+    It `is_again` after it was cut off, and `is_answer` after the developer's question; `finished` are the
+    tasks of the unit that are done there.
+    """
 
     track: Track
     start: CommitId
     session: SessionId | None = None
     feedback: str = ""
     is_again: bool = False
+    is_answer: bool = False
+    finished: tuple[TaskId, ...] = ()
     is_busy: bool = False
     step = Step.DRIVE
 
@@ -78,6 +90,7 @@ class Verifying:
     track: Track
     work: Work
     session: SessionId | None
+    is_promised: bool = False
     is_busy: bool = False
     step = Step.VERIFY
 
@@ -133,6 +146,19 @@ class Resting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """A question of a unit, and what it needs to go on once that is answered.
+
+    `red` are the tests that its work leaves red by design, `finished` the tasks of it that are done.
+    """
+
+    question: Question
+    session: SessionId | None
+    red: tuple[str, ...] = ()
+    finished: tuple[TaskId, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Failing:
     """An attempt was not good enough; the policy decides whether there is another."""
 
@@ -142,6 +168,7 @@ class Failing:
     cause: Cause
     feedback: str
     fingerprint: str | None = None
+    asking: Asking | None = None
 
 
 Active: TypeAlias = Driving | Verifying | Reviewing | Evaluating | Landing | Resting
@@ -158,6 +185,7 @@ class Parked:
     work: Work | None = None
     feedback: str = ""
     stage: Active | None = None
+    asking: Asking | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,17 @@ def split_task(
     return _chained(task, pieces, taken) if len(pieces) > 1 else (task,)
 
 
+def divide(task: Task, limits: SizeLimits, *, taken: AbstractSet[TaskId] = frozenset()) -> tuple[Task, ...]:
+    """Returns the pieces of a task, however easy it is; the task alone if it has no seam."""
+    pieces = [replace(part, complexity=score_piece(part, limits)) for part in cut(task)]
+    return _chained(task, pieces, taken) if len(pieces) > 1 else (task,)
+
+
+def piece_ids(whole: str, taken: AbstractSet[str]) -> Iterator[str]:
+    """Yields ids for the pieces of something, without those that are taken: `T1-a`, `T1-b` and so on."""
+    return (name for suffix in _suffixes() if (name := f"{whole}-{suffix}") not in taken)
+
+
 def split_all(tasks: Sequence[Task], limits: SizeLimits) -> SplitResult:
     """Returns the tasks with hard ones replaced by pieces, and dependants sent to the last piece."""
     taken = {task.id for task in tasks}  # pieces of two tasks cannot collide: their ids begin with the task's
@@ -122,14 +133,13 @@ def _listed(tasks: Sequence[Task]) -> str:
 def _chained(task: Task, pieces: Sequence[Task], taken: AbstractSet[TaskId]) -> tuple[Task, ...]:
     """Names the pieces and lets each depend on the one before."""
     chain: list[Task] = []
-    suffixes = (s for s in _suffixes() if TaskId(f"{task.id}-{s}") not in taken)
     # a task that names itself is reported; it must not tie its first piece to its last
     needs = tuple(need for need in task.depends_on if need != task.id)
-    for piece, suffix in zip(pieces, suffixes, strict=False):
-        mark = f" ({suffix})"
+    for piece, name in zip(pieces, piece_ids(task.id, taken), strict=False):
+        mark = f" ({name.removeprefix(f'{task.id}-')})"
         named = replace(
             piece,
-            id=TaskId(f"{task.id}-{suffix}"),
+            id=TaskId(name),
             title=shortened(task.title, _TITLE - len(mark)) + mark,
             depends_on=(chain[-1].id,) if chain else needs,
         )

@@ -52,7 +52,7 @@ async def verify_work(shop: Workshop, command: VerifyWork) -> tuple[ev.Event, ..
             passed=verdict.passed,
             problems=verdict.problems,
             notes=tuple(note.message for note in verdict.notes),
-            feedback=feedback(verdict),
+            feedback=feedback(verdict, is_promised=command.is_promised),
             red=verdict.red,
             results=checked.results,
             receipt=command.work.tree if checked.receipt is not None else None,

@@ -18,6 +18,7 @@ import threading
 import traceback
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import reduce
 from typing import Generic, Protocol, TypeAlias, TypeVar
 
@@ -36,6 +37,7 @@ from amelia.run.requests import draft_refusal, refusal
 from amelia.schedule.decide import decide, is_over, opening
 from amelia.schedule.draft import decide_draft, draft_opening, evolve_draft, fold_draft, is_draft_over
 from amelia.schedule.machine import evolve, fold
+from amelia.schedule.questions import overdue
 
 _HEARTBEAT = 0.125
 _LAST_GRACE = 5.0
@@ -62,7 +64,8 @@ class Machine(Generic[S, C]):
     """What is decided, and how: all of it pure functions.
 
     `opening` is what is written down before a command is carried out, `refusal` says why a wish does not
-    fit, and `broken` is what happened when a command could not be carried out.
+    fit, `broken` is what happened when a command could not be carried out, and `overdue` what has to happen
+    because a moment has come.
     """
 
     fold: Callable[[Iterable[ev.Event]], S]
@@ -72,6 +75,7 @@ class Machine(Generic[S, C]):
     is_over: Callable[[S], bool]
     refusal: Callable[[S, Wanted], str | None]
     broken: Callable[[C, str], ev.Event]
+    overdue: Callable[[S, datetime], Iterable[ev.Event]] = lambda _state, _now: ()
 
 
 class Steps(Protocol[C_contra]):
@@ -183,6 +187,9 @@ class Coordinator(Generic[S, C]):
             if self._machine.refusal(after, request.wanted) is None:
                 after = evolve(after, request.wanted)
                 events.append(request.wanted)
+        for late in self._overdue(after):
+            after = evolve(after, late)
+            events.append(late)
         commands: list[C] = []
         while decided := self._machine.decide(after):
             for command in decided:
@@ -208,8 +215,11 @@ class Coordinator(Generic[S, C]):
         while True:
             await anyio.sleep(_HEARTBEAT)
             self._tell(lambda watcher: watcher.tick())
-            if self._journal.requests():
+            if self._journal.requests() or self._overdue(self._run):
                 self._answers.send_nowait(())
+
+    def _overdue(self, run: S) -> list[ev.Event]:
+        return list(self._machine.overdue(run, datetime.now(UTC)))
 
     async def _signals(self, tasks: TaskGroup) -> None:
         """Lets the steps under way finish at the first signal, and ends them at the second."""
@@ -255,6 +265,7 @@ RUN: Machine[RunState, cmd.StepCommand | cmd.VerifyBranch] = Machine(
     is_over=is_over,
     refusal=refusal,
     broken=_broken,
+    overdue=overdue,
 )
 DRAFT: Machine[Draft, DraftCommand] = Machine(
     fold=fold_draft,

@@ -9,10 +9,14 @@ from amelia.model.events import (
     BudgetChanged,
     CancelRequested,
     PauseRequested,
+    QuestionAnswered,
     UnitFixed,
     UnitReset,
     UnitSkipped,
+    UnitSplit,
 )
+from amelia.model.findings import FindingId
+from amelia.model.interventions import Intervention
 from amelia.model.journal import Wanted
 from amelia.model.outcome import Outcome, Result
 from amelia.model.plan import UnitId
@@ -34,7 +38,14 @@ def refusal(run: RunState, wanted: Wanted) -> str | None:
             return None
         case PlanApproved() | PlanRejected() | PlanHandedOver():
             return f"the plan of run {run.facts.run} was approved, and is being run"
-        case AbortRequested(unit) | UnitReset(unit) | UnitFixed(unit) | UnitSkipped(unit):
+        case (
+            AbortRequested(unit)
+            | UnitReset(unit)
+            | UnitFixed(unit)
+            | UnitSkipped(unit)
+            | UnitSplit(unit)
+            | QuestionAnswered(unit)
+        ):
             if unit is None or unit in run.units:
                 return _misfit(run, wanted)
             return _unknown(run, unit)
@@ -42,14 +53,35 @@ def refusal(run: RunState, wanted: Wanted) -> str | None:
             assert_never(wanted)
 
 
-def _misfit(run: RunState, wanted: AbortRequested | UnitReset | UnitFixed | UnitSkipped) -> str | None:
+def _misfit(run: RunState, wanted: AbortRequested | Intervention) -> str | None:
     match wanted:
-        case UnitReset(unit) | UnitFixed(unit) if not isinstance(run.units[unit], Parked):
-            return f"{unit} does not wait for a person: it is {_standing(run, unit)}"
+        case UnitReset(unit) | UnitFixed(unit) | UnitSplit(unit) | QuestionAnswered(unit):
+            state = run.units[unit]
+            if not isinstance(state, Parked):
+                return f"{unit} does not wait for a person: it is {_standing(run, unit)}"
+            return _misfit_of_parked(run, state, wanted)
         case UnitSkipped(unit) if not _can_be_skipped(run.units[unit], wanted):
             return f"{unit} cannot be skipped: it is {_standing(run, unit)}"
         case _:
             return None
+
+
+def _misfit_of_parked(
+    run: RunState, state: Parked, wanted: UnitReset | UnitFixed | UnitSplit | QuestionAnswered
+) -> str | None:
+    match wanted:
+        case QuestionAnswered(unit) if state.asking is None:
+            return f"{unit} waits for a person, but has asked nothing"
+        case QuestionAnswered(unit, dismissed=out) if not set(out) <= set(_about(state)):
+            return f"{unit} asks about other findings by now"
+        case UnitSplit(pieces=pieces) if taken := {piece.id for piece in pieces} & run.units.keys():
+            return f"run {run.facts.run} has a unit {min(taken)!r} already"
+        case _:
+            return None
+
+
+def _about(state: Parked) -> tuple[FindingId, ...]:
+    return state.asking.question.about if state.asking is not None else ()
 
 
 def draft_refusal(draft: Draft, wanted: Wanted) -> str | None:
@@ -67,7 +99,14 @@ def draft_refusal(draft: Draft, wanted: Wanted) -> str | None:
         case PlanRejected():
             waits = isinstance(draft.stage, Proposed | Stopped)
             return None if waits else f"run {run} has no plan that waits for a person: it is {_stage(draft)}"
-        case UnitReset(unit) | UnitSkipped(unit) | UnitFixed(unit) | AbortRequested(unit):
+        case (
+            AbortRequested(unit)
+            | UnitReset(unit)
+            | UnitFixed(unit)
+            | UnitSkipped(unit)
+            | UnitSplit(unit)
+            | QuestionAnswered(unit)
+        ):
             return f"run {run} has no unit {unit!r}: it has not started, its plan is {_stage(draft)}"
         case FinishChosen():
             return f"run {run} has not started, its plan is {_stage(draft)}"

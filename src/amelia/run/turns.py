@@ -8,23 +8,25 @@ from collections.abc import Iterator
 
 from anyio import to_thread
 
-from amelia.context.prompts import Retry, continuation_prompt, developer_prompt, resumption_prompt
-from amelia.context.texts import Texts
-from amelia.judge.answers import REPORT_SCHEMA, Invalid, Report, read_report
+from amelia.judge.answers import Report
+from amelia.judge.clarification import question_of
 from amelia.model import events as ev
-from amelia.model.agents import Allowance, Ending, Role, TurnEnded
+from amelia.model.agents import Allowance, Ending, TurnEnded
 from amelia.model.commands import Place, StartTurn
 from amelia.model.git import Snapshot
 from amelia.model.outcome import Reason
 from amelia.model.plan import Mode
-from amelia.run.asking import Answer, Question, Tell, ask
+from amelia.run.asking import Answer, Tell
+from amelia.run.sessions import Carried, carry_out
 from amelia.run.waiting import wait_until
 from amelia.run.workshop import Workshop
-from amelia.system.git_places import Lane, Purpose
+from amelia.system.git_places import Purpose
 from amelia.workspace.diff import changes
 from amelia.workspace.unkept import Unkept
 
 _LONGEST = 20_000
+PROMISE = "<promise>DONE</promise>"
+"""How an agent declares its work to be done; it is noted, and proves nothing."""
 
 
 async def start_turn(shop: Workshop, command: StartTurn, tell: Tell) -> tuple[ev.Event, ...]:
@@ -32,19 +34,20 @@ async def start_turn(shop: Workshop, command: StartTurn, tell: Tell) -> tuple[ev
     at = command.at
     lane = shop.lane(at, Purpose.WORK)
     unkept = Unkept(at.base, shop.ref(at))
-    question = await to_thread.run_sync(lambda: _question(shop, command, lane))
     await to_thread.run_sync(lambda: shop.open_lane(lane, start=command.start, unkept=unkept))
     await to_thread.run_sync(shop.recorder.show_in, lane)
-    answer = await ask(shop.desk, question, tell)
-    ended = answer.ended
+    carried = await carry_out(shop, command, lane, tell=tell)
+    answer, ended = carried.answer, carried.answer.ended
     kept = await to_thread.run_sync(lambda: shop.keep(at, lane, shop.ref(at)))
     if ended.ending is Ending.AUTH:
         return (refused_login(at, ev.Step.DRIVE, ended),)
     ending, summary = _verdict(answer, command.allowance)
     if ending is Ending.NO_REPORT and await to_thread.run_sync(lambda: _is_untouched(shop, command, kept)):
         ending = Ending.OK  # nothing said and nothing done: verification says so
+    report = answer.found if isinstance(answer.found, Report) else None
+    question = question_of(report.needs_clarification, shop.now()) if report is not None else None
     return (
-        *_subtasks(shop, command, ending=ending, report=answer.found),
+        *(() if question else _subtasks(shop, command, ending=ending, carried=carried)),
         ev.AttemptEnded(
             unit=at.unit,
             attempt=at.attempt,
@@ -54,6 +57,9 @@ async def start_turn(shop: Workshop, command: StartTurn, tell: Tell) -> tuple[ev
             refused=_refused(kept),
             session=ended.session,
             until=wait_until(ended.until, shop.now()) if ending is Ending.LIMITED else None,
+            question=question,
+            finished=carried.finished,
+            promised=PROMISE in ended.text or (report is not None and PROMISE in report.summary),
         ),
     )
 
@@ -62,34 +68,6 @@ def refused_login(at: Place, step: ev.Step, ended: TurnEnded) -> ev.StepBroke:
     """Returns what happened when an agent was not let in: a person has to mend that, and nobody else can."""
     detail = f"{ended.detail or ended.text}\nmend the agent's login or key, then run `amelia resume`"
     return ev.StepBroke(at.unit, step, detail[:_LONGEST], Reason.AUTH)
-
-
-def _question(shop: Workshop, command: StartTurn, lane: Lane) -> Question[Report]:
-    at, texts, chronicle = command.at, shop.desk.texts, shop.recorder.catch_up()
-    retry = shop.retry(at, chronicle, command.feedback)
-    return Question(
-        role=Role.DEVELOPER,
-        at=at,
-        lane=lane,
-        to_go_on=_to_go_on(texts, command, retry),
-        in_full=developer_prompt(
-            texts,
-            shop.assignment(at, chronicle),
-            retry=retry,
-            is_cut_off=command.is_again and command.start != at.base,
-        ),
-        schema=REPORT_SCHEMA,
-        read=read_report,
-        session=command.session,
-        before=command.before,
-        allowance=command.allowance,
-    )
-
-
-def _to_go_on(texts: Texts, command: StartTurn, retry: Retry | None) -> str:
-    if command.is_again or retry is None:
-        return resumption_prompt(texts)
-    return continuation_prompt(texts, retry)
 
 
 def _verdict(answer: Answer[Report], allowance: Allowance) -> tuple[Ending, str]:
@@ -132,13 +110,15 @@ def _refused(kept: Snapshot) -> str | None:
 
 
 def _subtasks(
-    shop: Workshop, command: StartTurn, *, ending: Ending, report: Report | Invalid
+    shop: Workshop, command: StartTurn, *, ending: Ending, carried: Carried
 ) -> Iterator[ev.SubtaskCompleted | ev.SubtaskFailed]:
     """Yields what became of the tasks of a phase, as reported; a turn that was cut off leaves that open."""
     if shop.facts.mode is not Mode.PHASED or ending in {Ending.LIMITED, Ending.OUT_OF_BUDGET}:
         return
-    at = command.at
+    at, report = command.at, carried.answer.found
     for task in at.assigned.tasks:
+        if task in carried.finished:
+            continue  # told when its session ended
         is_done = isinstance(report, Report) and (
             task in report.subtasks_completed or (ending is Ending.OK and task not in report.subtasks_failed)
         )

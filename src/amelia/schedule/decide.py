@@ -12,7 +12,7 @@ from amelia.model import commands as cmd
 from amelia.model import events as ev
 from amelia.model.outcome import Outcome, Reason, Result
 from amelia.model.plan import Mode, Unit, UnitId
-from amelia.model.policy import OnFailure
+from amelia.model.policy import OnFailure, SessionScope
 from amelia.model.state import (
     Active,
     Branch,
@@ -79,6 +79,8 @@ def opening(run: RunState, command: cmd.StepCommand | cmd.VerifyBranch) -> tuple
     started = ev.StepStarted(command.at.unit, command.at.attempt, command.step)
     if not isinstance(command, cmd.StartTurn) or command.is_again or run.facts.mode is not Mode.PHASED:
         return (started,)
+    if run.facts.policy.session_scope is SessionScope.SUBTASK:
+        return (started,)  # they start one after the other
     unit = _unit(run, command.at.unit)
     return (started, *(ev.SubtaskStarted(unit.id, task, command.at.attempt) for task in unit.tasks))
 
@@ -134,19 +136,11 @@ def _step(run: RunState, unit: Unit, state: Active) -> cmd.Command:
         unit, lane=track.lane, attempt=track.attempt, base=track.base, progress=_progress(run, unit)
     )
     match state:
-        case Driving(start=start, session=session, feedback=feedback, is_again=is_again):
-            return cmd.StartTurn(
-                at,
-                start=start,
-                session=session,
-                feedback=feedback,
-                is_again=is_again,
-                before=track.session_used if session is not None else None,
-                allowance=left_for(run, unit.id),
-            )
-        case Verifying(work=work):
+        case Driving():
+            return _turn(run, at, state)
+        case Verifying(work=work, is_promised=is_promised):
             fit = expected(run, unit, base=track.base)
-            return cmd.VerifyWork(at, work=work, expected=fit, by_person=track.by_person)
+            return cmd.VerifyWork(at, work, fit, by_person=track.by_person, is_promised=is_promised)
         case Reviewing(work=work, notes=notes):
             return cmd.ReviewWork(
                 at,
@@ -166,6 +160,21 @@ def _step(run: RunState, unit: Unit, state: Active) -> cmd.Command:
             return cmd.Rest(at, until, track.rests)
         case _:
             assert_never(state)
+
+
+def _turn(run: RunState, at: cmd.Place, state: Driving) -> cmd.StartTurn:
+    return cmd.StartTurn(
+        at,
+        start=state.start,
+        session=state.session,
+        feedback=state.feedback,
+        is_again=state.is_again,
+        before=state.track.session_used if state.session is not None else None,
+        allowance=left_for(run, at.unit),
+        answers=state.track.answers,
+        is_answer=state.is_answer,
+        finished=state.finished,
+    )
 
 
 def _progress(run: RunState, unit: Unit) -> cmd.Progress:

@@ -14,6 +14,7 @@ from amelia.model.delivery import Delivery, DeliveryRefused, FinishChosen, RunDe
 from amelia.model.drafts import DraftEvent, RunProposed
 from amelia.model.errors import InternalError
 from amelia.model.findings import Disposition, Finding, Ruling
+from amelia.model.interventions import Intervention
 from amelia.model.outcome import Outcome
 from amelia.model.plan import UnitId
 from amelia.model.state import (
@@ -29,7 +30,9 @@ from amelia.model.state import (
     Wish,
 )
 from amelia.schedule.pick import chains
+from amelia.schedule.questions import ruled_by_person
 from amelia.schedule.red import closed_by, implementers
+from amelia.schedule.split import with_pieces
 from amelia.schedule.stages import interrupted, unit_after
 
 
@@ -95,8 +98,8 @@ def evolve(run: RunState, event: ev.Event) -> RunState:  # noqa: C901, PLR0911, 
             if run.branch is not Branch.CHECKING:
                 raise InternalError(f"BranchVerified does not fit a branch that is {run.branch}")
             return replace(run, branch=Branch.GREEN if passed else Branch.RED, branch_feedback=feedback)
-        case ev.UnitReset() | ev.UnitSkipped() | ev.UnitFixed():
-            return replace(_with_unit(run, event), outcome=_final(run), is_halted=False)
+        case ev.UnitReset() | ev.UnitSkipped() | ev.UnitFixed() | ev.QuestionAnswered() | ev.UnitSplit():
+            return replace(_intervened(run, event), outcome=_final(run), is_halted=False)
         case ev.UnitParked() | ev.StepBroke():
             return replace(_with_unit(run, event), is_halted=True)
         case ev.UnitLanded():
@@ -105,6 +108,34 @@ def evolve(run: RunState, event: ev.Event) -> RunState:  # noqa: C901, PLR0911, 
             return replace(_with_unit(run, event), rulings=(*run.rulings, *_ruled_out(run, event)))
         case _:
             return _with_unit(run, event)
+
+
+def _intervened(run: RunState, event: Intervention) -> RunState:
+    """Does what a person decided about a unit; findings that an answer rules out are for the report."""
+    if isinstance(event, ev.UnitSplit):
+        return _split(run, event)
+    after = _with_unit(run, event)
+    before = run.units[event.unit]
+    if isinstance(event, ev.QuestionAnswered) and isinstance(before, Parked):
+        return replace(after, rulings=(*run.rulings, *ruled_by_person(before, event)))
+    return after
+
+
+def _split(run: RunState, event: ev.UnitSplit) -> RunState:
+    """Puts pieces in the place of a parked unit; they know what a person said to it."""
+    state = run.units.get(event.unit)
+    if not isinstance(state, Parked):
+        raise InternalError(f"UnitSplit does not fit a unit that is {type(state).__name__}")
+    facts = with_pieces(run.facts, event)
+    new = {piece.id: Waiting(answers=state.track.answers) for piece in event.pieces}
+    return replace(
+        run,
+        facts=facts,
+        implementers=implementers(facts.units),
+        chains=chains(facts.units),
+        units={unit.id: new.get(unit.id) or run.units[unit.id] for unit in facts.units},
+        open=_with(run.open, event.unit, belongs=False),
+    )
 
 
 def _resumed(run: RunState) -> RunState:

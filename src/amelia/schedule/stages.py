@@ -15,11 +15,12 @@ from amelia.model import events as ev
 from amelia.model.agents import Ending, SessionId, total
 from amelia.model.errors import InternalError
 from amelia.model.evidence import ProblemCode
-from amelia.model.findings import Disposition, Finding, Weight
+from amelia.model.findings import Disposition, Weight
 from amelia.model.git import CommitId
 from amelia.model.outcome import Cause
 from amelia.model.state import (
     Active,
+    Asking,
     Driving,
     Evaluating,
     Failing,
@@ -34,6 +35,8 @@ from amelia.model.state import (
     Verifying,
     Waiting,
 )
+from amelia.schedule.questions import about_findings, answered, bullets
+from amelia.schedule.retry import COUNTED
 
 # A session that ended in any other way is not continued.
 _CONTINUABLE = frozenset({Ending.OK, Ending.FAILED})
@@ -89,7 +92,8 @@ def unit_after(state: UnitState, event: ev.UnitEvent) -> UnitState:  # noqa: C90
 
 def _without_lane(stage: Active) -> Waiting:
     """Returns a unit that goes on with a stage once there is a lane for it."""
-    return Waiting(stage.track.attempt, ruled=stage.track.ruled, then=stage)
+    track = stage.track
+    return Waiting(track.attempt, ruled=track.ruled, then=stage, answers=track.answers)
 
 
 def _after_answer(state: Reviewing | Evaluating, event: ev.UnitEvent) -> UnitState:
@@ -114,16 +118,12 @@ def _after_decision(state: UnitState, event: ev.UnitEvent) -> UnitState:  # noqa
             return _started(state, lane, base)
         case ev.UnitRetried(), Failing():
             return _tried_again(state, event)
-        case ev.UnitParked(_, reason, detail), Failing():
-            return Parked(
-                track=state.track, reason=reason, detail=detail, work=state.work, feedback=state.feedback
-            )
-        case ev.UnitParked(_, reason, detail), Reviewing():
-            again = replace(state, tries=0)
-            return Parked(track=state.track, reason=reason, detail=detail, work=state.work, stage=again)
-        case ev.UnitParked(_, reason, detail), Resting(then=then):
-            rested = replace(then, track=replace(then.track, rests=0))
-            return Parked(track=rested.track, reason=reason, detail=detail, stage=rested)
+        case ev.UnitIterated(), Failing():
+            return _iterated(state, event)
+        case ev.UnitParked(), Failing() | Reviewing() | Resting():
+            return _parked(state, event)
+        case ev.QuestionAnswered(), Parked(asking=Asking() as asking):
+            return answered(state, asking, event)
         case ev.StepBroke(
             reason=reason, detail=detail
         ), Driving() | Verifying() | Reviewing() | Evaluating() | Landing() | Resting():
@@ -161,7 +161,7 @@ def at_rest(state: Active) -> Active:
 def _started(state: Waiting, lane: int, base: CommitId) -> UnitState:
     if state.then is not None:
         return _in_lane(state.then, lane)
-    track = Track(lane=lane, base=base, attempt=state.attempts + 1, ruled=state.ruled)
+    track = Track(lane=lane, base=base, attempt=state.attempts + 1, ruled=state.ruled, answers=state.answers)
     return Driving(track=track, start=base, feedback=state.feedback)
 
 
@@ -180,21 +180,52 @@ def _in_lane(stage: Active, lane: int) -> Active:
 
 
 def _tried_again(state: Failing, event: ev.UnitRetried) -> Driving:
-    """Remembers the round that failed; on a new base no review has seen anything of the unit yet."""
-    before = state.track
+    """Starts the next attempt; on a new base no review has seen anything of the unit yet."""
+    before = _remembering(state)
     track = replace(
-        before,
+        _counted(state, before),
         attempt=event.attempt,
+        iteration=1,
         base=event.base,
-        seen=before.seen if state.fingerprint is None else (*before.seen, state.fingerprint),
         reviewed=before.reviewed if event.base == before.base else None,
     )
     return Driving(track=track, start=event.start, session=event.session, feedback=state.feedback)
 
 
+def _iterated(state: Failing, event: ev.UnitIterated) -> Driving:
+    track = replace(_remembering(state), attempt=event.attempt, iteration=event.iteration)
+    return Driving(track=track, start=event.start, feedback=state.feedback)
+
+
+def _counted(state: Failing, track: Track) -> Track:
+    """Counts an attempt that failed against the limit, once, now that it does not go on."""
+    return replace(track, spent=track.spent + (state.cause in COUNTED))
+
+
+def _remembering(state: Failing) -> Track:
+    """Returns a track that knows the round that failed."""
+    seen = state.track.seen
+    return replace(state.track, seen=seen if state.fingerprint is None else (*seen, state.fingerprint))
+
+
+def _parked(state: Failing | Reviewing | Resting, event: ev.UnitParked) -> Parked:
+    parked = Parked(track=state.track, reason=event.reason, detail=event.detail)
+    match state:
+        case Failing(work=work, feedback=feedback, asking=asking):
+            asking = asking if event.question is not None else None
+            track = _counted(state, state.track)
+            return replace(parked, track=track, work=work, feedback=feedback, asking=asking)
+        case Reviewing(work=work):
+            return replace(parked, work=work, stage=replace(state, tries=0))
+        case Resting(then=then):
+            rested = replace(then, track=replace(then.track, rests=0))
+            return replace(parked, track=rested.track, stage=rested)
+
+
 def _unparked(state: Parked, note: str = "") -> Waiting:
     told = "\n\n".join(part for part in (state.feedback, note) if part)
-    return Waiting(state.track.attempt, feedback=told, ruled=state.track.ruled, then=state.stage)
+    track = state.track
+    return Waiting(track.attempt, feedback=told, ruled=track.ruled, then=state.stage, answers=track.answers)
 
 
 def _accounted(
@@ -216,11 +247,21 @@ def _accounted(
 def _after_turn(state: Driving, event: ev.AttemptEnded) -> UnitState:
     session = event.session if event.ending in _CONTINUABLE else None
     if event.ending in _CUT_OFF:
-        again = replace(state, start=event.work.commit, session=event.session, is_again=True)
+        again = replace(
+            state,
+            start=event.work.commit,
+            session=event.session,
+            is_again=True,
+            is_answer=False,
+            finished=event.finished,
+        )
         if event.ending is Ending.LIMITED:
             return _resting(again, event.until or "")
         return replace(again, is_busy=False)
     track = replace(state.track, rests=0)
+    if event.question is not None:
+        asking = Asking(question=event.question, session=session, finished=event.finished)
+        return _asking(track, event.work, asking, feedback=event.question.text)
     if event.ending is not Ending.OK:
         return _failing(track, event.work, session, cause=Cause.AGENT_FAILED, feedback=event.summary)
     if event.refused is not None:
@@ -228,7 +269,7 @@ def _after_turn(state: Driving, event: ev.AttemptEnded) -> UnitState:
         return _failing(
             track, event.work, session, cause=Cause.CHECKS_FAILED, feedback=event.refused, seen=seen
         )
-    return Verifying(track=track, work=event.work, session=session)
+    return Verifying(track=track, work=event.work, session=session, is_promised=event.promised)
 
 
 def _resting(state: Driving | Reviewing | Evaluating, until: str) -> Resting:
@@ -312,20 +353,13 @@ def _after_evaluation(state: Evaluating, event: ev.FindingsEvaluated) -> UnitSta
     track = replace(state.track, findings=left, ruled=(*state.track.ruled, *out), rests=0)
     if not left:
         return Landing(track=track, work=state.work, red=state.red)
-    questions = tuple(found for found in left if ruled.get(found.id) is Disposition.CLARIFY)
-    if questions:
-        return Failing(
-            track=track,
-            work=state.work,
-            session=state.session,
-            cause=Cause.QUESTION,
-            feedback=_bullets(questions),
-        )
+    unclear = tuple(found for found in left if ruled.get(found.id) is Disposition.CLARIFY)
+    if unclear:
+        asking = Asking(question=about_findings(unclear), session=state.session, red=state.red)
+        return _asking(track, state.work, asking, feedback=asking.question.text)
     ids = ",".join(sorted(found.id for found in left))
     seen = f"{state.work.tree}:{state.results}:{ids}"
-    return _failing(
-        track, state.work, state.session, cause=Cause.REJECTED, feedback=_bullets(left), seen=seen
-    )
+    return _failing(track, state.work, state.session, cause=Cause.REJECTED, feedback=bullets(left), seen=seen)
 
 
 def _failing(
@@ -337,15 +371,13 @@ def _failing(
     feedback: str,
     seen: str | None = None,
 ) -> Failing:
-    """Counts the attempt against the limit, once, now that its result is known."""
-    counted = replace(track, spent=track.spent + 1)
+    return Failing(track=track, work=work, session=session, cause=cause, feedback=feedback, fingerprint=seen)
+
+
+def _asking(track: Track, work: ev.Work, asking: Asking, *, feedback: str) -> Failing:
     return Failing(
-        track=counted, work=work, session=session, cause=cause, feedback=feedback, fingerprint=seen
+        track=track, work=work, session=None, cause=Cause.QUESTION, feedback=feedback, asking=asking
     )
-
-
-def _bullets(findings: tuple[Finding, ...]) -> str:
-    return "\n".join(f"- {finding}" for finding in findings)
 
 
 def _assert_same_attempt(state: UnitState, event: ev.UnitEvent) -> None:

@@ -57,6 +57,20 @@ def the_mixed(name: UnitId, state: Active) -> Iterator[ev.Event]:
             yield ev.UnitRested(name)
 
 
+def the_checked(name: UnitId, state: Active) -> Iterator[ev.Event]:
+    """Yields answers between which an attempt goes on: trees and results that are new or known, and an error."""
+    attempt = state.track.attempt
+    match state:
+        case Driving():
+            yield from (ended(name, attempt, tree=tree) for tree in ("one", "other", f"{attempt}"))
+            yield ended(name, attempt, Ending.CRASHED)
+        case Verifying():
+            yield ev.AttemptVerified(unit=name, attempt=attempt, passed=True, results="green")
+            yield ev.AttemptVerified(unit=name, attempt=attempt, passed=False, results="red")
+        case _:
+            yield from the_mixed(name, state)
+
+
 def the_whole(name: UnitId, state: Active) -> Iterator[ev.Event]:
     """Yields every kind of answer to the step under way."""
     attempt = state.track.attempt
@@ -67,6 +81,7 @@ def the_whole(name: UnitId, state: Active) -> Iterator[ev.Event]:
             yield ended(name, attempt, refused="the hook said no")
             yield ended(name, attempt, Ending.LIMITED, until=LATER)
             yield from (ended(name, attempt, ending) for ending in (Ending.FAILED, Ending.CRASHED))
+            yield ended(name, attempt, question="which one?")
         case Verifying():
             nothing = Problem(ProblemCode.NO_CHANGES, "nothing changed")
             yield ev.AttemptVerified(unit=name, attempt=attempt, passed=True, results="green")

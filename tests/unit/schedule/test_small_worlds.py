@@ -24,7 +24,7 @@ from amelia.model.state import (
 )
 from amelia.schedule.decide import is_over
 from amelia.schedule.machine import begin, fold
-from unit.schedule.answers import Answers, the_mixed, the_plain, the_whole
+from unit.schedule.answers import Answers, the_checked, the_mixed, the_plain, the_whole
 from unit.schedule.worlds import (
     applicable_acts,
     assert_can_go_on,
@@ -33,6 +33,7 @@ from unit.schedule.worlds import (
     key,
     settle,
     tell,
+    unit,
 )
 
 CRASH = ev.RunResumed(1)
@@ -44,14 +45,23 @@ def nobody(_run: RunState) -> Iterable[ev.Event]:
 
 
 def anybody(run: RunState) -> Iterator[ev.Event]:
-    """Yields all that a person can do; a reset only of a unit that has had one attempt."""
+    """Yields all that a person can do; a reset or an answer only for a unit that has had one attempt."""
     for act in applicable_acts(run):
         state = run.units[act.unit]
         is_young = not isinstance(state, Parked) or state.stage is not None or state.track.attempt == 1
-        if is_young or not isinstance(act, ev.UnitReset):
+        if is_young or not isinstance(act, ev.UnitReset | ev.QuestionAnswered):
             yield act
     if run.wish is None:
         yield from (ev.PauseRequested(), ev.CancelRequested(), ev.AbortRequested())
+
+
+def a_splitter(run: RunState) -> Iterator[ev.Event]:
+    """Yields how a person splits a parked unit that is no piece itself."""
+    for name, state in run.units.items():
+        if isinstance(state, Parked) and "-" not in name:
+            first, second = f"{name}-a", f"{name}-b"
+            pieces = (unit(first), unit(second, first))
+            yield ev.UnitSplit(name, pieces, {first: (first,), second: (second,)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,13 +151,13 @@ def longest_path(seen: list[Seen]) -> int:
     return max(steps)
 
 
-def bound(start: ev.RunStarted) -> int:
+def bound(start: ev.RunStarted, *, units: int) -> int:
     """Returns how many answers a run may take: all its turns with all their steps, and the branch."""
     policy = start.policy
-    turns = policy.attempts + policy.conflict_retries
+    turns = policy.attempts * policy.iterations + policy.conflict_retries + policy.questions
     steps = len(["drive", "verify", "evaluate", "land"]) + policy.review_tries
     rests = 2  # that were under way when the counting began
-    return len(start.units) * (turns * steps + rests) + 1
+    return units * (turns * steps + rests) + 1
 
 
 def assert_replays(seen: list[Seen], *, every: int) -> None:
@@ -161,9 +171,16 @@ def assert_replays(seen: list[Seen], *, every: int) -> None:
         assert fold(journal) == state.run
 
 
-def policy_for(on_failure: OnFailure, *, workers: int = 1, attempts: int = 2) -> Policy:
+def policy_for(on_failure: OnFailure, *, workers: int = 1, attempts: int = 2, iterations: int = 1) -> Policy:
     mode = Mode.TASKS if on_failure is OnFailure.HALT else Mode.LIFECYCLE
-    return replace(POLICIES[mode], parallel_workers=workers, attempts=attempts, rests=1)
+    return replace(
+        POLICIES[mode],
+        parallel_workers=workers,
+        attempts=attempts,
+        rests=1,
+        iterations=iterations,
+        questions=1,
+    )
 
 
 def worlds_of(size: int, answers: Answers, *, attempts: int = 2, crashes: bool = True) -> Iterator[World]:
@@ -179,7 +196,7 @@ def explore_all(worlds: Iterable[World], *, replay_every: int) -> tuple[int, int
     sizes: list[int] = []
     for world in worlds:
         seen = explore(world)
-        assert longest_path(seen) <= bound(world.start)
+        assert longest_path(seen) <= bound(world.start, units=max(len(state.run.units) for state in seen))
         assert_replays(seen, every=replay_every)
         sizes.append(len(seen))
     return len(sizes), sum(sizes)
@@ -214,6 +231,26 @@ def test_a_unit_keeps_the_rules_whatever_the_world_answers(on_failure: OnFailure
     start = facts(*next(iter(every_dag(1))), policy=policy_for(on_failure))
     _, states = explore_all([World(start, the_whole)], replay_every=50)
     assert states >= 5_000
+
+
+@pytest.mark.slow
+def test_a_unit_keeps_the_rules_while_its_attempts_iterate() -> None:
+    policy = policy_for(OnFailure.CONTINUE, iterations=2)
+    _, states = explore_all(
+        [World(facts(*next(iter(every_dag(1))), policy=policy), the_checked)], replay_every=50
+    )
+    assert states >= 30_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("on_failure", OnFailure)
+def test_units_keep_the_rules_when_one_of_them_is_split(on_failure: OnFailure) -> None:
+    policy = policy_for(on_failure, workers=2, attempts=1)
+    worlds = [
+        World(facts(*units, policy=policy), the_plain, a_splitter, crashes=False) for units in every_dag(2)
+    ]
+    _, states = explore_all(worlds, replay_every=50)
+    assert states >= 500
 
 
 @pytest.mark.slow

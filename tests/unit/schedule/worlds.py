@@ -8,6 +8,7 @@ is checked against the rules of the machine, which are written down here a secon
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import TypeAlias
 
 from amelia.model import commands as cmd
 from amelia.model import events as ev
@@ -18,6 +19,7 @@ from amelia.model.git import CommitId, TreeId
 from amelia.model.outcome import Reason, Result
 from amelia.model.plan import Milestone, Mode, Priority, Task, TaskId, TaskType, Unit, UnitId
 from amelia.model.policy import POLICIES, OnFailure, Policy
+from amelia.model.questions import LEAVE_IT, Question
 from amelia.model.state import (
     Active,
     Branch,
@@ -107,6 +109,7 @@ def ended(place: UnitId, attempt: int, ending: Ending = Ending.OK, **more: str) 
         work=work_of(place, attempt, more.get("tree")),
         summary=f"{place} ended as {ending}",
         refused=more.get("refused"),
+        question=Question(text=more["question"]) if "question" in more else None,
         until=more.get("until"),
         session=SessionId(f"{place}:{attempt}"),
     )
@@ -274,6 +277,8 @@ def assert_sound(run: RunState) -> None:
     assert sorted(run.open) == sorted(name for name, _ in tracks(run))
     for _, state in tracks(run):
         assert state.track.spent <= policy.attempts
+        assert state.track.iteration <= policy.iterations
+        assert state.track.questions <= policy.questions
         assert state.track.refusals <= policy.conflict_retries + 1
         work = state.work if isinstance(state, Verifying | Reviewing | Evaluating | Landing) else None
         assert work is None or state.track.by_person == work.commit.startswith(BY_HAND)
@@ -384,7 +389,7 @@ def assert_ready(run: RunState, event: ev.UnitStarted) -> None:
         assert isinstance(state, Landed) or state == Skipped(satisfies=True), f"started before {need}"
 
 
-def assert_proved(before: UnitState, event: ev.UnitEvent, after: UnitState) -> None:
+def assert_proved(before: UnitState, event: ev.UnitEvent, after: UnitState) -> None:  # noqa: C901 - a case per stage
     """Checks that work comes nearer to the branch only by proof: checks that passed, and an approval or a person."""
     match after:
         case Landed() if not isinstance(before, Landed):
@@ -411,6 +416,12 @@ def assert_proved(before: UnitState, event: ev.UnitEvent, after: UnitState) -> N
                 case _:
                     raise AssertionError(f"{type(event).__name__} made {type(before).__name__} land")
             assert after.work == work
+        case Waiting(then=Landing(track=track, work=work)) if isinstance(before, Parked):
+            if before.stage is None:  # not one that was to land already when its landing broke
+                assert isinstance(event, ev.QuestionAnswered)
+                assert event.dismissed
+                assert {found.id for found in before.track.findings} <= set(event.dismissed)
+                assert work == before.work == fit_for_landing(before)
         case Reviewing() if isinstance(before, Verifying):
             assert isinstance(event, ev.AttemptVerified)
             assert event.passed
@@ -423,6 +434,13 @@ def assert_proved(before: UnitState, event: ev.UnitEvent, after: UnitState) -> N
             assert after.work == origin.work
         case _:
             pass
+
+
+def fit_for_landing(state: Parked) -> ev.Work | None:
+    """Returns what a review saw, of a unit that was parked with a question about its findings."""
+    is_asked = state.asking is not None and state.asking.question.about
+    is_reviewed = state.work is not None and state.track.reviewed == state.work.commit
+    return state.work if is_asked and is_reviewed else None
 
 
 def every_dag(size: int) -> Iterable[tuple[Unit, ...]]:
@@ -455,12 +473,19 @@ def with_policy(policy: Policy, *, workers: int = 1, attempts: int | None = None
     )
 
 
-def applicable_acts(run: RunState) -> list[ev.UnitReset | ev.UnitFixed | ev.UnitSkipped]:
+Act: TypeAlias = ev.UnitReset | ev.UnitFixed | ev.UnitSkipped | ev.QuestionAnswered
+
+
+def applicable_acts(run: RunState) -> list[Act]:
     """Returns what a person can do about the units as they stand."""
-    acts: list[ev.UnitReset | ev.UnitFixed | ev.UnitSkipped] = []
+    acts: list[Act] = []
     for name, state in run.units.items():
         if isinstance(state, Parked):
             acts += (ev.UnitReset(name), ev.UnitFixed(name, fix_of(name)))
+        if isinstance(state, Parked) and state.asking is not None:
+            about = state.asking.question.about
+            acts.append(ev.QuestionAnswered(name, "so"))
+            acts += [ev.QuestionAnswered(name, LEAVE_IT, dismissed=about)] if about else []
         if state == Skipped(satisfies=False):
             acts.append(ev.UnitSkipped(name, satisfies=True))
         if isinstance(state, Parked | Waiting):

@@ -22,6 +22,7 @@ _COMMANDS = {
     "diff": "Show what a unit of a run changed.",
     "retry": "Let a unit that waits for a person try again.",
     "skip": "Take a unit out of a run.",
+    "split": "Carry out a unit that waits for a person in pieces.",
     "fix": "Do the work of a unit that waits for a person by hand.",
     "abort": "Give a run up.",
     "cancel": "Stop a run for good.",

@@ -54,6 +54,7 @@ _NAMES: Mapping[type[ev.Event], str] = {
     ev.UnitRested: "{}_rested",
     ev.UnitHeld: "{}_held",
     ev.UnitRetried: "{}_retry",
+    ev.UnitIterated: "{}_iterated",
     ev.LandingRefused: "landing_refused",
     ev.UnitLanded: "{}_completed",
     ev.UnitParked: "{}_failed",
@@ -61,6 +62,8 @@ _NAMES: Mapping[type[ev.Event], str] = {
     ev.UnitReset: "{}_reset",
     ev.UnitSkipped: "{}_skipped",
     ev.UnitFixed: "{}_fixed",
+    ev.QuestionAnswered: "question_answered",
+    ev.UnitSplit: "{}_split",
     ev.BranchCheckStarted: "branch_check_started",
     ev.BranchVerified: "branch_verified",
     FinishChosen: "finish_chosen",
@@ -119,6 +122,8 @@ def _body(event: ev.Event) -> dict[str, Any]:
             # The tasks that run, whole, are in the plan; here they would be most of the stream.
             slim = _plain(dataclasses.replace(event, units=(), footprints={}))
             return {**slim, "units": [_unit(unit) for unit in units]}
+        case ev.UnitSplit(unit, pieces):
+            return {"unit": unit, "pieces": [_unit(piece) for piece in pieces]}
         case _:
             return _plain(event)
 

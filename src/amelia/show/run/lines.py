@@ -22,6 +22,7 @@ from amelia.model.delivery import (
 from amelia.model.drafts import DraftEvent
 from amelia.model.findings import Ruling
 from amelia.model.journal import Recorded
+from amelia.model.questions import Question
 from amelia.model.state import RunState
 from amelia.show.run.scene import clock_time
 from amelia.show.run.spans import UNICODE, Charset
@@ -66,7 +67,7 @@ def _of_branch(event: ev.BranchVerified, run: RunState) -> str:
     return f"the whole branch passes{given_up}"
 
 
-def _of_run(event: ev.RunEvent, run: RunState) -> str | None:  # noqa: PLR0911 - a line per event
+def _of_run(event: ev.RunEvent, run: RunState) -> str | None:  # noqa: C901, PLR0911 - a line per event
     match event:
         case ev.RunStarted(goal=goal):
             return (
@@ -80,6 +81,8 @@ def _of_run(event: ev.RunEvent, run: RunState) -> str | None:  # noqa: PLR0911 -
             return f"paused: amelia resume {run.facts.run}"
         case ev.BudgetChanged():
             return "has another budget"
+        case ev.UnitSplit(unit, pieces):
+            return f"{unit} is split into {', '.join(piece.id for piece in pieces)}"
         case ev.CancelRequested() | ev.AbortRequested():
             return "stopping"
         case ev.BranchCheckStarted():
@@ -139,8 +142,9 @@ def _of_unit(event: ev.UnitEvent, run: RunState, at: datetime) -> str | None:  #
             return _of_decision(event)
 
 
-def _of_decision(  # noqa: PLR0911 - a line per event
+def _of_decision(  # noqa: C901, PLR0911, PLR0912 - a line per event
     event: ev.UnitRetried
+    | ev.UnitIterated
     | ev.LandingRefused
     | ev.UnitLanded
     | ev.UnitHeld
@@ -148,17 +152,22 @@ def _of_decision(  # noqa: PLR0911 - a line per event
     | ev.StepBroke
     | ev.UnitReset
     | ev.UnitSkipped
-    | ev.UnitFixed,
+    | ev.UnitFixed
+    | ev.QuestionAnswered,
 ) -> str:
     match event:
         case ev.UnitRetried(cause=cause):
             return f"tries again: {_words(cause)}"
+        case ev.UnitIterated(iteration=iteration):
+            return f"goes on from what there is, iteration {iteration}"
         case ev.LandingRefused(cause=cause, feedback=feedback):
             return f"cannot land: {_words(cause)}: {feedback}"
         case ev.UnitLanded(commit=commit):
             return f"landed as {commit[:_COMMIT]}"
         case ev.UnitHeld():
             return "its budget is used up"
+        case ev.UnitParked(question=Question(text=text)):
+            return f"asks you: {text}"
         case ev.UnitParked(reason=reason):
             return f"waits for you: {reason.meaning}"
         case ev.StepBroke(step=step, detail=detail, reason=reason):
@@ -169,6 +178,8 @@ def _of_decision(  # noqa: PLR0911 - a line per event
             return "skipped; what needs it goes on" if satisfies else "skipped, with what needs it"
         case ev.UnitFixed():
             return "done by hand, to be checked"
+        case ev.QuestionAnswered(answer=answer, by_default=by_default):
+            return f"answered{' with the default' if by_default else ''}: {answer}"
         case _:
             assert_never(event)
 

@@ -103,6 +103,8 @@ def _of_run(line: Timeline, event: ev.Event, at: datetime) -> Timeline:
             return replace(line, finished_at=at)
         case ev.RunResumed() | ev.UnitReset() | ev.UnitSkipped() | ev.UnitFixed():
             return replace(line, finished_at=None)
+        case ev.QuestionAnswered() | ev.UnitSplit():
+            return replace(line, finished_at=None)
         case ev.UnitLanded(commit=commit):
             return replace(line, tip=commit)
         case _:
@@ -124,7 +126,7 @@ def _of_unit(times: UnitTimes, event: ev.UnitEvent, *, at: datetime, tip: Commit
             return replace(times, ended_at=at, landed_on=tip, step_started_at=None)
         case ev.UnitParked() | ev.UnitSkipped() | ev.StepBroke():
             return replace(times, ended_at=at, step_started_at=None)
-        case ev.UnitReset() | ev.UnitFixed():
+        case ev.UnitReset() | ev.UnitFixed() | ev.QuestionAnswered():
             return replace(times, ended_at=None)
         case _:
             return replace(times, step_started_at=None)

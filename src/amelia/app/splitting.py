@@ -1,0 +1,91 @@
+"""A unit that waits for a person, in pieces: as the splitter cuts it, or as the person wrote it down.
+
+The pieces are called as the splitter calls them. In a unit of several tasks every task becomes a piece; a
+single task is cut along its layers, files or criteria.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from amelia.app.people import RefusedError
+from amelia.app.runs import footprint_of
+from amelia.model.events import UnitSplit
+from amelia.model.plan import Mode, Task, TaskId, Unit, UnitId
+from amelia.model.settings import PlanSettings, SizeLimits
+from amelia.model.state import RunState
+from amelia.plan.compile import compile_plan
+from amelia.plan.read import read_plan
+from amelia.plan.split import divide, piece_ids
+
+_BY_HAND = PlanSettings(limits=SizeLimits(auto_split=False))
+
+
+def text_of(run: RunState, unit: UnitId) -> str:
+    """Returns what the plan says about a unit, for a person to write it down in pieces."""
+    return "\n\n".join(task.section.strip("\n") for task in _whole(run, unit).pieces) + "\n"
+
+
+def split_by_rules(run: RunState, unit: UnitId) -> UnitSplit:
+    """Returns a unit cut by the rules of the splitter."""
+    whole = _whole(run, unit)
+    tasks = whole.pieces
+    if len(tasks) == 1:
+        tasks = divide(tasks[0], SizeLimits(), taken=frozenset(map(TaskId, run.units)))
+    if len(tasks) == 1:
+        raise RefusedError(
+            f"{unit} has no seam: it names too few files and acceptance criteria to cut it by",
+            hint=f"write its pieces down yourself: amelia split {run.facts.run} {unit} --edit",
+        )
+    names = [UnitId(name) for name, _ in zip(piece_ids(unit, run.units.keys()), tasks, strict=False)]
+    before: Mapping[UnitId, tuple[UnitId, ...]] = dict(
+        zip(names[1:], ((name,) for name in names), strict=False)
+    )
+    pieces = [
+        _piece(name, task, whole, needs=before.get(name, ()), is_part=len(whole.pieces) == 1)
+        for name, task in zip(names, tasks, strict=True)
+    ]
+    return _split(unit, pieces)
+
+
+def split_by_hand(run: RunState, unit: UnitId, text: str) -> UnitSplit:
+    """Returns a unit as a person wrote it down: tasks in any grammar that plans are read in."""
+    whole = _whole(run, unit)
+    plan, found = read_plan(text.encode())
+    compiled = compile_plan(plan, found, settings=_BY_HAND, mode=Mode.LIFECYCLE)
+    if problems := [problem.message for problem in compiled.diagnostics if problem.severity == "error"]:
+        raise RefusedError(f"the pieces cannot run: {problems[0]}", hint="nothing was changed")
+    if len(compiled.units) <= 1:
+        raise RefusedError("that is one task, not several", hint="give every piece a heading of its own")
+    named = dict(
+        zip(
+            (each.id for each in compiled.units), map(UnitId, piece_ids(unit, run.units.keys())), strict=False
+        )
+    )
+    pieces = [
+        _piece(
+            named[each.id],
+            replace(each.pieces[0], id=TaskId(named[each.id]), depends_on=()),
+            whole,
+            needs=tuple(named[need] for need in each.depends_on),
+            is_part=True,
+        )
+        for each in compiled.units
+    ]
+    return _split(unit, pieces)
+
+
+def _piece(name: UnitId, task: Task, whole: Unit, *, needs: tuple[UnitId, ...], is_part: bool) -> Unit:
+    """Makes a unit of a piece; what is part of a task still stands for that task of the plan."""
+    tasks = whole.tasks if is_part else (task.id,)
+    return Unit(name, task.title, tasks, needs, whole.group, (task,))
+
+
+def _split(unit: UnitId, pieces: Sequence[Unit]) -> UnitSplit:
+    return UnitSplit(unit, tuple(pieces), {piece.id: footprint_of(piece) for piece in pieces})
+
+
+def _whole(run: RunState, unit: UnitId) -> Unit:
+    found = next((each for each in run.facts.units if each.id == unit), None)
+    if found is None:
+        raise RefusedError(f"run {run.facts.run} has no unit {unit!r}", hint=f"amelia status {run.facts.run}")
+    return found

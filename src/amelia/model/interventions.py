@@ -1,0 +1,57 @@
+"""What a person does about a unit that waits for one: facts like all events, asked for through the mailbox.
+
+Their meaning never changes (`model.events`, which has them in its union).
+"""
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from amelia.model.findings import FindingId
+from amelia.model.git import Work
+from amelia.model.plan import Unit, UnitId
+
+
+@dataclass(frozen=True, slots=True)
+class UnitReset:
+    """A person lets a parked unit try again, with all its attempts, and may have something to say to it."""
+
+    unit: UnitId
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UnitSkipped:
+    """A person takes a unit out; with consent, what depends on it runs all the same."""
+
+    unit: UnitId
+    satisfies: bool
+
+
+@dataclass(frozen=True, slots=True)
+class UnitFixed:
+    """A person did a parked unit's work by hand."""
+
+    unit: UnitId
+    work: Work
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionAnswered:
+    """A unit's question was answered, by a person or with its default; `dismissed` findings are ruled out."""
+
+    unit: UnitId
+    answer: str
+    dismissed: tuple[FindingId, ...] = ()
+    by_default: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class UnitSplit:
+    """A person had a parked unit carried out in pieces; what needed it needs the last of them."""
+
+    unit: UnitId
+    pieces: tuple[Unit, ...]
+    footprints: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+
+
+Intervention: TypeAlias = UnitReset | UnitSkipped | UnitFixed | QuestionAnswered | UnitSplit

@@ -1,0 +1,73 @@
+"""What a unit asks a person, what follows from the answer, and which questions have waited long enough.
+
+An answer costs no attempt. It goes to the developer, in the session that asked if that is still there; if it
+rules out everything that a review had found, the work that was reviewed is accepted.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from amelia.model.events import QuestionAnswered
+from amelia.model.findings import Disposition, Finding, Ruling
+from amelia.model.plan import UnitId
+from amelia.model.questions import DO_IT, LEAVE_IT, Answered, Question
+from amelia.model.state import Asking, Driving, Landing, Parked, RunState, Waiting
+
+
+def about_findings(findings: Sequence[Finding]) -> Question:
+    """Returns the question whether findings are to be dealt with, and how."""
+    return Question(
+        text=bullets(findings), options=(DO_IT, LEAVE_IT), about=tuple(found.id for found in findings)
+    )
+
+
+def bullets(findings: Sequence[Finding]) -> str:
+    """Returns findings as a list for people and agents."""
+    return "\n".join(f"- {finding}" for finding in findings)
+
+
+def answered(state: Parked, asking: Asking, event: QuestionAnswered) -> Waiting:
+    """Returns how a unit goes on with an answer."""
+    assert state.work is not None, "who asks has had a turn"
+    before, question = state.track, asking.question
+    left = tuple(found for found in before.findings if found.id not in event.dismissed)
+    track = replace(
+        before,
+        findings=left,
+        ruled=(*before.ruled, *event.dismissed),
+        questions=before.questions + 1,
+        answers=(*before.answers, Answered(question.text, event.answer)),
+    )
+    if question.about and not left:
+        landing = Landing(track=track, work=state.work, red=asking.red)
+        return Waiting(before.attempt, ruled=track.ruled, then=landing, answers=track.answers)
+    turn = Driving(
+        track=replace(track, attempt=before.attempt + 1),
+        start=state.work.commit,
+        session=asking.session,
+        feedback=bullets(left) if question.about else "",
+        is_answer=True,
+        finished=asking.finished,
+    )
+    return Waiting(before.attempt, ruled=track.ruled, then=turn, answers=track.answers)
+
+
+def ruled_by_person(state: Parked, event: QuestionAnswered) -> Iterator[tuple[UnitId, Finding, Ruling]]:
+    """Yields the findings that an answer rules out."""
+    for found in state.track.findings:
+        if found.id in event.dismissed:
+            yield event.unit, found, Ruling(found.id, Disposition.REJECT, f"a person: {event.answer}")
+
+
+def overdue(run: RunState, now: datetime) -> Iterator[QuestionAnswered]:
+    """Yields the default answers to the questions whose time has passed."""
+    if run.outcome is not None and run.outcome.is_final:
+        return
+    for unit in run.open:
+        match run.units[unit]:
+            case Parked(asking=Asking(question=Question(default=str(default), deadline=str(deadline)))):
+                if datetime.fromisoformat(deadline) <= now:
+                    yield QuestionAnswered(unit, default, by_default=True)
+            case _:
+                pass
