@@ -25,7 +25,7 @@ from amelia.config.values import (
 from amelia.model.agents import AUTO, DRIVERS, Role
 from amelia.model.delivery import Finish
 from amelia.model.plan import Mode
-from amelia.model.policy import OnFailure, RetrySession
+from amelia.model.policy import OnFailure, RetrySession, SessionScope
 from amelia.model.settings import TddRule
 
 _DAY = 1440
@@ -102,6 +102,9 @@ POLICY = Table(
         "retry_session": one_of(RetrySession).about("which session the next attempt is made in"),
         "keeps_workspace": flag.about("whether the next attempt finds the files as they were left"),
         "on_failure": one_of(OnFailure).about("whether anything new starts after a unit failed"),
+        "iterations": whole(1, 100).about("how often an attempt goes on afresh while its checks fail"),
+        "session_scope": one_of(SessionScope).about("what one session carries out"),
+        "questions": whole(0, 100).about("how many questions a unit may ask a person"),
     }
 )
 """What can be said of a mode."""
