@@ -22,6 +22,8 @@ _RENAMED = {
     "first_event_minutes": "first_event",
     "silence_minutes": "silence",
     "wall_minutes": "wall",
+    "max_iterations": "iterations",
+    "max_questions": "questions",
 }
 """Keys that are called differently from the field they set."""
 _OF_PLANS = frozenset(field.name for field in fields(PlanSettings))

@@ -102,9 +102,9 @@ POLICY = Table(
         "retry_session": one_of(RetrySession).about("which session the next attempt is made in"),
         "keeps_workspace": flag.about("whether the next attempt finds the files as they were left"),
         "on_failure": one_of(OnFailure).about("whether anything new starts after a unit failed"),
-        "iterations": whole(1, 100).about("how often an attempt goes on afresh while its checks fail"),
-        "session_scope": one_of(SessionScope).about("what one session carries out"),
-        "questions": whole(0, 100).about("how many questions a unit may ask a person"),
+        "max_iterations": whole(1, 100).about("how many sessions an attempt has while the checks fail"),
+        "max_questions": whole(0, 100).about("how often a unit may ask a person"),
+        "session_scope": one_of(SessionScope).about("what a session carries out: a unit, or a task of it"),
     }
 )
 """What can be said of a mode."""

@@ -36,9 +36,9 @@ def _policy(policy: Policy) -> Table:
         "retry_session": policy.retry_session,
         "keeps_workspace": policy.keeps_workspace,
         "on_failure": policy.on_failure,
-        "iterations": policy.iterations,
+        "max_iterations": policy.iterations,
+        "max_questions": policy.questions,
         "session_scope": policy.session_scope,
-        "questions": policy.questions,
     }
 
 
