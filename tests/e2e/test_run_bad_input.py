@@ -202,7 +202,7 @@ def test_a_plan_whose_tasks_are_all_done_has_nothing_to_run(stage: Stage) -> Non
 
 
 @pytest.mark.parametrize(
-    "arguments", [("run", "no such file.md"), ("run",), ("run", "PLAN", "--mode", "magic")]
+    "arguments", [("run", "no-such-file.md"), ("run",), ("run", "PLAN", "--mode", "magic")]
 )
 def test_wrong_usage_is_said_in_one_line(stage: Stage, arguments: tuple[str, ...]) -> None:
     stage.put(ONE)

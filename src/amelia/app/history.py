@@ -142,11 +142,25 @@ def collect(home: Path) -> Iterator[tuple[RunDirectory, int | str]]:
         except AmeliaError as problem:
             yield known.directory, str(problem)
             continue
-        places = (known.directory.lanes, known.directory.store, known.directory.checks)
-        size = sum(_size(place) for place in places)
-        for place in places:
-            remove(place)
-        yield known.directory, size
+        yield known.directory, _clear(known.directory)
+    yield from _collect_drafts(home)
+
+
+def _collect_drafts(home: Path) -> Iterator[tuple[RunDirectory, int | str]]:
+    """Removes the stores of drafts that are over; nothing in them is anybody's work."""
+    for known in known_drafts(home):
+        is_final = known.draft.outcome is not None and known.draft.outcome.is_final
+        if is_final and not known.is_driven and known.directory.store.exists():
+            yield known.directory, _clear(known.directory)
+
+
+def _clear(directory: RunDirectory) -> int:
+    """Removes what can be made again, and returns how much room that took."""
+    places = (directory.lanes, directory.store, directory.checks)
+    size = sum(_size(place) for place in places)
+    for place in places:
+        remove(place)
+    return size
 
 
 def _size(place: Path) -> int:

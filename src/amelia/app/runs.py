@@ -6,7 +6,8 @@ plan asks for, commits that cannot be signed, a plan that is being run already.
 
 import hashlib
 import signal
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -86,16 +87,28 @@ def begin_run(new: NewRun, *, home: Path) -> RunDirectory:
     if not new.is_again:
         _refuse_second_run(new, home=home, source=source)
     new = replace(new, settings=replace(new.settings, agents=anyio.run(choose_agents, new.settings)))
+    directory = new_directory(home, source, name=new.plan_path.name if new.plan_path else "")
+    with beginning(directory, source) as journal:
+        journal.append([prepare_run(new, directory, source=source, base=base)])
+    return directory
+
+
+def new_directory(home: Path, source: Source, *, name: str) -> RunDirectory:
+    """Makes the directory of a new run; what is left of runs that never began goes first."""
     _clear_unborn(home, source)
-    directory = new_run(home, new.plan_path.name if new.plan_path else "", datetime.now(UTC))
+    return new_run(home, name, datetime.now(UTC))
+
+
+@contextmanager
+def beginning(directory: RunDirectory, source: Source) -> Generator[SqliteJournal]:
+    """Gives the journal of a new run for its first event; a run that gets none leaves nothing behind."""
     try:
         # The lock tells others that this run is being made and is not a leftover.
         with SqliteJournal(directory.journal) as journal:
-            journal.append([_prepare(new, directory, source=source, base=base)])
+            yield journal
     except BaseException:
         discard(source, run=directory.run, directory=directory.path)
         raise
-    return directory
 
 
 def _clear_unborn(home: Path, source: Source) -> None:
@@ -136,7 +149,8 @@ def _is_final(run: RunState) -> bool:
     return run.outcome is not None and run.outcome.is_final
 
 
-def _prepare(new: NewRun, directory: RunDirectory, *, source: Source, base: CommitId | None) -> RunStarted:
+def prepare_run(new: NewRun, directory: RunDirectory, *, source: Source, base: CommitId | None) -> RunStarted:
+    """Makes everything that a run needs, and returns the event with which it starts."""
     compiled, settings = new.compiled, new.settings
     directory.plan.write_bytes(new.data)
     store, start = make_store(source, directory.path, run=directory.run, base=base)

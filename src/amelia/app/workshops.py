@@ -33,7 +33,12 @@ from amelia.workspace.unkept import lanes_of
 
 def open_store(directory: RunDirectory, facts: RunStarted) -> Store:
     """Returns the store of a run that was made before."""
-    return Store(run=facts.run, directory=directory.path, source=open_source(Path(facts.repository)))
+    return store_of(directory, facts.repository)
+
+
+def store_of(directory: RunDirectory, repository: str) -> Store:
+    """Returns the store that the run in a directory has of a repository."""
+    return Store(run=directory.run, directory=directory.path, source=open_source(Path(repository)))
 
 
 def open_workshop(directory: RunDirectory, facts: RunStarted, past: Iterable[Recorded] = ()) -> Workshop:

@@ -20,7 +20,8 @@ _NO_RULING = "no valid ruling"
 _NO_REASON = "The reviewer did not approve and gave no reason."
 
 
-def _object(**properties: object) -> dict[str, object]:
+def json_object(**properties: object) -> dict[str, object]:
+    """Returns the schema of an object that has exactly these properties."""
     return {
         "type": "object",
         "properties": properties,
@@ -29,7 +30,8 @@ def _object(**properties: object) -> dict[str, object]:
     }
 
 
-def _list(items: object) -> dict[str, object]:
+def json_list(items: object) -> dict[str, object]:
+    """Returns the schema of a list."""
     return {"type": "array", "items": items}
 
 
@@ -38,11 +40,11 @@ _TEXT_OR_NULL = {"type": ["string", "null"]}
 _NUMBER = {"type": "integer"}
 _NUMBER_OR_NULL = {"type": ["integer", "null"]}
 
-REPORT_SCHEMA: Mapping[str, object] = _object(
+REPORT_SCHEMA: Mapping[str, object] = json_object(
     status={"type": "string", "enum": ["completed", "partial", "failed"]},
     summary=_TEXT,
-    subtasks_completed=_list(_TEXT),
-    subtasks_failed=_list(_TEXT),
+    subtasks_completed=json_list(_TEXT),
+    subtasks_failed=json_list(_TEXT),
     error_context=_TEXT_OR_NULL,
     needs_clarification={
         "anyOf": [
@@ -56,10 +58,10 @@ REPORT_SCHEMA: Mapping[str, object] = _object(
         ]
     },
 )
-REVIEW_SCHEMA: Mapping[str, object] = _object(
+REVIEW_SCHEMA: Mapping[str, object] = json_object(
     approved={"type": "boolean"},
-    comments=_list(
-        _object(
+    comments=json_list(
+        json_object(
             file=_TEXT_OR_NULL,
             line=_NUMBER_OR_NULL,
             severity={"type": "string", "enum": ["blocking", "minor"]},
@@ -67,9 +69,9 @@ REVIEW_SCHEMA: Mapping[str, object] = _object(
         )
     ),
 )
-EVALUATION_SCHEMA: Mapping[str, object] = _object(
-    items=_list(
-        _object(
+EVALUATION_SCHEMA: Mapping[str, object] = json_object(
+    items=json_list(
+        json_object(
             finding=_NUMBER,
             disposition={"type": "string", "enum": list(Disposition)},
             reason=_TEXT,

@@ -226,6 +226,12 @@ def spawn_detached(argv: Sequence[str], *, env: Mapping[str, str], log: Path) ->
     )
 
 
+def run_attached(argv: Sequence[str], *, env: Mapping[str, str]) -> int:
+    """Runs a program that talks to the person at this terminal, and returns its exit code."""
+    process = os.posix_spawnp(argv[0], list(argv), env)
+    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+
+
 async def end_stale(lock: Path) -> None:
     """Ends what a killed Amelia or a killed supervisor has left behind under this lock, and only that."""
     with anyio.move_on_after(PATIENCE):

@@ -15,7 +15,10 @@ from amelia import __version__
 _COMMANDS = {
     "demo": "See a whole run in a temporary place, without a key or a network.",
     "check": "Read a plan, check it, and show the graph of tasks it is.",
-    "run": "Carry out a plan: every unit proved, reviewed and landed as one commit.",
+    "plan": "Have a plan written for a goal; show, edit and compare it.",
+    "approve": "Let a plan run that waits for approval.",
+    "reject": "Have another plan written, and say what should change.",
+    "run": "Carry out a plan or a goal: every unit proved, reviewed and landed as one commit.",
     "resume": "Go on with a run from where it stands.",
     "status": "Show the runs of this repository, or where one of them stands.",
     "log": "Show what happened in a run, or to one of its units.",

@@ -9,15 +9,19 @@ from typing import assert_never
 import anyio
 import click
 
-from amelia.app.runs import Driven, drive_run
+from amelia.app.drafting import DrivenDraft, begin_approved, draft_of, drive_draft
+from amelia.app.runs import Driven, drive_run, notices
 from amelia.model.delivery import DeliveryRefused
+from amelia.model.journal import since_start
 from amelia.model.outcome import Outcome, Reason, Result
+from amelia.model.proposal import Approved, Draft
 from amelia.record.journal import JournalBusyError, is_driven, read_journal
 from amelia.record.runs import RunDirectory
-from amelia.run.loop import Watcher
+from amelia.run.loop import Onlooker, Watcher
 from amelia.schedule.decide import is_over
 from amelia.schedule.machine import evolve, fold
-from amelia.show.run.watchers import watching
+from amelia.show.run.draft_lines import JsonDraft, LineDraft
+from amelia.show.run.watchers import tolerant, watching
 from amelia.show.text import printable
 
 _PAUSE = 0.2
@@ -25,7 +29,47 @@ _INTERRUPTED = 128
 
 
 def drive(directory: RunDirectory, *, as_json: bool) -> int:
-    """Drives a run as far as it goes, or follows whoever does, and returns the exit code."""
+    """Drives a run as far as it goes, or follows whoever does, and returns the exit code.
+
+    One that begins with a goal is drafted first; without an approved plan it goes no further.
+    """
+    code = _drive_draft(directory, as_json=as_json)
+    return _drive_run(directory, as_json=as_json) if code is None else code
+
+
+def _drive_draft(directory: RunDirectory, *, as_json: bool) -> int | None:
+    """Drives the draft of a run, if it is one, and lets the run start if its plan is approved.
+
+    Returns the exit code unless there is a run to be driven.
+    """
+    if draft_of(directory) is None:
+        return None
+    write = tolerant(sys.stdout)
+    watcher = JsonDraft(write) if as_json else LineDraft(write, sys.stdout)
+    while (driven := _try_draft(directory, watcher)) is None:
+        time.sleep(_PAUSE)  # another process is at it
+    if driven.stopped_by is not None:
+        click.echo(f"stopped; go on with: amelia resume {directory.run}", err=True)
+        return _INTERRUPTED + driven.stopped_by
+    draft = driven.draft
+    if draft.has_begun:
+        return None
+    if not isinstance(draft.stage, Approved) or draft.outcome is not None or draft.is_paused:
+        return exit_code(draft.outcome)
+    begin_approved(directory)
+    for notice in notices(directory):
+        click.echo(f"note: {printable(notice)}", err=True)
+    return None
+
+
+def _try_draft(directory: RunDirectory, watcher: Onlooker[Draft]) -> DrivenDraft | None:
+    try:
+        return anyio.run(drive_draft, directory, watcher)
+    except JournalBusyError:
+        return None
+
+
+def _drive_run(directory: RunDirectory, *, as_json: bool) -> int:
     with watching(sys.stdout, as_json=as_json, environment=os.environ) as watcher:
         driven = _drive(directory, watcher)
         if driven is None:
@@ -85,7 +129,7 @@ def _follow(directory: RunDirectory, watcher: Watcher) -> Driven:
     """Shows a run that another process drives until it stops, and takes over if that process is killed."""
     past = read_journal(directory.journal)
     run = fold(recorded.event for recorded in past)
-    watcher.show(past, run)
+    watcher.show(since_start(past), run)
     seen = past[-1].seq
     while True:
         is_live = is_driven(directory.journal)

@@ -9,10 +9,12 @@ from amelia.app.people import RefusedError
 from amelia.config.places import state_home
 from amelia.model import events as ev
 from amelia.model.git import ref_component
-from amelia.model.plan import UnitId
+from amelia.model.journal import Recorded, since_start
+from amelia.model.plan import Mode, UnitId
 from amelia.record.journal import read_journal
-from amelia.record.runs import find_run
+from amelia.record.runs import RunDirectory, find_run
 from amelia.schedule.machine import evolve, fold
+from amelia.show.run.draft_lines import draw_draft_change
 from amelia.show.run.events import event_json
 from amelia.show.run.lines import draw_change
 from amelia.show.text import printable
@@ -31,6 +33,13 @@ def _details(event: ev.Event) -> Iterator[str]:
             return
 
 
+def _tell_draft(recorded: Recorded, directory: RunDirectory, *, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(event_json(recorded, run=directory.run, mode=Mode.TASKS), ensure_ascii=False))
+    elif line := draw_draft_change(recorded, directory.run):
+        click.echo(line)
+
+
 @click.command("log")
 @click.argument("run")
 @click.argument("unit", required=False)
@@ -39,11 +48,16 @@ def command(*, run: str, unit: str | None, as_json: bool) -> None:
     """Show what happened in RUN, or to its UNIT, and where its agents' sessions are recorded."""
     directory = find_run(state_home(), run)
     past = read_journal(directory.journal)
-    state = fold(recorded.event for recorded in past[:1])
+    begun = since_start(past)
+    for recorded in past[: len(past) - len(begun)] if unit is None else ():
+        _tell_draft(recorded, directory, as_json=as_json)
+    if not begun:
+        return
+    state = fold([begun[0].event])
     if unit is not None and UnitId(unit) not in state.units:
         raise RefusedError(f"run {directory.run} has no unit {unit!r}", hint=f"amelia status {directory.run}")
-    for recorded in past:
-        state = evolve(state, recorded.event) if recorded.seq > 1 else state
+    for recorded in begun:
+        state = evolve(state, recorded.event) if recorded is not begun[0] else state
         if unit is not None and getattr(recorded.event, "unit", None) != unit:
             continue
         if as_json:

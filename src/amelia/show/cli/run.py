@@ -1,9 +1,10 @@
-"""`amelia run PLAN`: every unit of a plan carried out, proved, reviewed and landed."""
+"""`amelia run PLAN` or `amelia run "goal"`: every unit of a plan carried out, proved, reviewed, landed."""
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO, Unpack
+from typing import Unpack
 
 import anyio
 import click
@@ -17,13 +18,14 @@ from amelia.config.places import state_home
 from amelia.model.agents import AUTO, Role
 from amelia.model.plan import Mode
 from amelia.model.policy import Budget
-from amelia.model.settings import RunSettings
+from amelia.model.settings import RunSettings, Settings
 from amelia.plan.compile import CompiledPlan
 from amelia.record.runs import RunDirectory, started
 from amelia.schedule.forecast import Forecast
 from amelia.show.cli.chosen import Chosen, run_options, settings_here
 from amelia.show.cli.driving import drive
 from amelia.show.cli.finishing import finish_options
+from amelia.show.cli.goals import begin_draft, may_ask, settle
 from amelia.show.cli.tree import draw_errors, draw_plan
 from amelia.show.forecast import forecast_lines
 from amelia.show.text import printable
@@ -32,13 +34,18 @@ _STANDARD_INPUT = "standard input"
 
 
 @click.command("run")
-@click.argument("plan", type=click.File("rb"))
+@click.argument("plan", metavar="PLAN|GOAL", required=False)
 @click.option(
     "--mode",
     type=click.Choice(["auto", *(mode.value for mode in Mode)]),
     default="auto",
     show_default=True,
     help="How the plan is cut into units of work.",
+)
+@click.option(
+    "--issue",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A Markdown file with what is asked for, instead of a plan; its title is the goal.",
 )
 @run_options
 @click.option("--base", metavar="REV", help="The commit to start from; HEAD unless told otherwise.")
@@ -48,10 +55,11 @@ _STANDARD_INPUT = "standard input"
 @click.option("--detach", is_flag=True, help="Leave the run to a process in the background.")
 @finish_options
 @click.option("--again", is_flag=True, help="Start another run of a plan that is being run already.")
-def command(
+def command(  # noqa: PLR0913 - one for every option
     *,
-    plan: BinaryIO,
+    plan: str | None,
     mode: str,
+    issue: Path | None,
     base: str | None,
     yes: bool,
     no_input: bool,
@@ -62,6 +70,9 @@ def command(
 ) -> None:
     """Carry out PLAN (a file, or - for standard input) on the git repository of this directory.
 
+    A GOAL, which is a sentence, and an --issue are planned by the architect first; that plan is carried out
+    once you approve it, or at once with --yes.
+
     Every unit gets a fresh agent session in a worktree of its own, is proved by tests, reviewed, and landed
     as one commit on the branch amelia/RUN. Your checkout, branches and stash are not touched.
 
@@ -70,23 +81,29 @@ def command(
     usage, 130 or 143 when it was stopped.
     """
     settings = settings_here(chosen)
-    data = plan.read()
-    compiled = compile_with(data, settings.plan, mode=None if mode == "auto" else Mode(mode))
-    name = _STANDARD_INPUT if plan.name in {"-", "<stdin>"} else plan.name
-    is_asking = not (yes or no_input or as_json) and sys.stdin.isatty() and sys.stdout.isatty()
-    _check(compiled, name=printable(name))
-    new = NewRun(
-        compiled=compiled,
-        plan_path=None if name == _STANDARD_INPUT else Path(name),
-        data=data,
-        settings=settings.run,
-        repository=Path.cwd(),
-        base=base,
-        is_again=again,
-    )
+    asked = None if mode == "auto" else Mode(mode)
+    is_asking = not yes and may_ask(no_input=no_input, as_json=as_json)
+    if issue is not None or _is_goal(plan):
+        directory = begin_draft(plan, issue, settings=settings, mode=asked, base=base)
+        if detach:
+            raise SystemExit(_leave(directory, as_json=as_json))
+        raise SystemExit(settle(directory, is_asking=is_asking, approves=yes, as_json=as_json))
+    name, new = _new(plan, settings, mode=asked)
+    new = replace(new, base=base, is_again=again)
     if is_asking:
-        _ask(new, name=printable(name))
+        _ask(new, name=name)
     raise SystemExit(_start(new, as_json=as_json, detach=detach, was_asked=is_asking))
+
+
+def _new(said: str | None, settings: Settings, *, mode: Mode | None) -> tuple[str, NewRun]:
+    """Returns the run of a plan, with the plan's name as it is shown; ends the command if it cannot run."""
+    name, data = _read(said)
+    compiled = compile_with(data, settings.plan, mode=mode)
+    _check(compiled, name=printable(name))
+    path = None if name == _STANDARD_INPUT else Path(name)
+    repository = Path.cwd()
+    new = NewRun(compiled=compiled, plan_path=path, data=data, settings=settings.run, repository=repository)
+    return printable(name), new
 
 
 def _ask(new: NewRun, *, name: str) -> None:
@@ -102,8 +119,31 @@ def _start(new: NewRun, *, as_json: bool, detach: bool, was_asked: bool) -> int:
         click.echo(f"note: {printable(notice)}", err=True)
     if not was_asked and (found := started(directory)):
         _draw_forecast(foresee(found[1], home=state_home()), new.settings.budget)
-    if not detach:
-        return drive(directory, as_json=as_json)
+    return _leave(directory, as_json=as_json) if detach else drive(directory, as_json=as_json)
+
+
+def _is_goal(said: str | None) -> bool:
+    """Says whether this is a goal: a sentence, and no file."""
+    return said is not None and len(said.split()) > 1 and not Path(said).exists()
+
+
+def _read(said: str | None) -> tuple[str, bytes]:
+    """Returns the name and the text of a plan."""
+    if said is None:
+        raise click.UsageError(
+            "there is nothing to run: name a plan, say a goal, or give a file with --issue"
+        )
+    if said == "-":
+        return _STANDARD_INPUT, sys.stdin.buffer.read()
+    if not Path(said).is_file():
+        raise click.BadParameter(
+            f"{printable(said)!r} is no plan, for there is no such file, and no goal, for it is one word",
+            param_hint="PLAN|GOAL",
+        )
+    return said, Path(said).read_bytes()
+
+
+def _leave(directory: RunDirectory, *, as_json: bool) -> int:
     start_in_background(directory)
     click.echo(f"run {directory.run} goes on in the background: amelia status {directory.run}", err=as_json)
     return 0

@@ -10,13 +10,17 @@ from pathlib import Path
 
 import click
 
-from amelia.app.history import Known, known_runs
+from amelia.app.history import Known, KnownDraft, known_drafts, known_runs
 from amelia.config.places import state_home
+from amelia.model.journal import since_start
+from amelia.model.proposal import Draft
 from amelia.model.state import Landed
 from amelia.record.journal import is_driven, read_journal
 from amelia.record.runs import RunDirectory, find_run
 from amelia.schedule.decide import is_over
+from amelia.schedule.draft import fold_draft
 from amelia.schedule.machine import fold
+from amelia.show.draft import PlanView, standing_of, view_json, view_lines
 from amelia.show.run.projection import execution_state
 from amelia.show.run.spans import charset_for, painted, text_of
 from amelia.show.run.standing import outcome_text
@@ -37,7 +41,8 @@ def command(*, run: str | None, as_json: bool) -> None:
         everywhere, lost = known_runs(state_home())
         here = str(open_source(Path.cwd()).top)
         runs = [known for known in everywhere if known.run.facts.repository == here]
-        click.echo(_runs_json(runs) if as_json else _runs_text(runs))
+        drafts = [known for known in known_drafts(state_home()) if known.draft.facts.repository == here]
+        click.echo(_runs_json(runs, drafts) if as_json else _runs_text(runs, drafts))
         for one in lost:
             click.echo(f"note: {one.directory.run} cannot be read: {printable(one.problem)}", err=True)
     else:
@@ -46,6 +51,9 @@ def command(*, run: str | None, as_json: bool) -> None:
 
 def _show(directory: RunDirectory, *, as_json: bool) -> None:
     past = read_journal(directory.journal)
+    if not since_start(past):
+        _show_draft(fold_draft(recorded.event for recorded in past), as_json=as_json)
+        return
     run = fold(recorded.event for recorded in past)
     timeline = Timeline().after(past)
     if as_json:
@@ -60,35 +68,67 @@ def _show(directory: RunDirectory, *, as_json: bool) -> None:
         click.echo(f"\nnobody drives this run: amelia resume {directory.run}")
 
 
-def _runs_json(runs: Sequence[Known]) -> str:
+def _show_draft(draft: Draft, *, as_json: bool) -> None:
+    view = PlanView(draft=draft)
+    if as_json:
+        click.echo(json.dumps(view_json(view), indent=2, ensure_ascii=False))
+        return
+    click.echo(printable(draft.facts.goal))
+    for line in view_lines(view):
+        click.echo(line)
+
+
+def _runs_json(runs: Sequence[Known], drafts: Sequence[KnownDraft]) -> str:
     return json.dumps(
         [
-            {
-                "run": known.directory.run,
-                "outcome": outcome_text(known.run),
-                "goal": known.run.facts.goal,
-                "plan": known.run.facts.plan_path,
-                "started_at": instant(known.at),
-                "is_driven": known.is_driven,
-                "units": len(known.run.units),
-                "landed": _landed(known),
-            }
-            for known in runs
+            *(
+                {
+                    "run": known.directory.run,
+                    "outcome": standing_of(known.draft),
+                    "goal": known.draft.facts.goal,
+                    "plan": None,
+                    "started_at": instant(known.at),
+                    "is_driven": known.is_driven,
+                    "units": 0,
+                    "landed": 0,
+                }
+                for known in drafts
+            ),
+            *(
+                {
+                    "run": known.directory.run,
+                    "outcome": outcome_text(known.run),
+                    "goal": known.run.facts.goal,
+                    "plan": known.run.facts.plan_path,
+                    "started_at": instant(known.at),
+                    "is_driven": known.is_driven,
+                    "units": len(known.run.units),
+                    "landed": _landed(known),
+                }
+                for known in runs
+            ),
         ],
         indent=2,
         ensure_ascii=False,
     )
 
 
-def _runs_text(runs: Sequence[Known]) -> str:
-    if not runs:
+def _runs_text(runs: Sequence[Known], drafts: Sequence[KnownDraft]) -> str:
+    if not runs and not drafts:
         return "no runs of this repository yet: amelia run PLAN"
-    return "\n".join(
+    planned = [
+        f"{fit(known.directory.run, 32)}  {known.at.astimezone():%Y-%m-%d %H:%M}  "
+        f"{fit(standing_of(known.draft), 28)}  version {known.draft.version}  "
+        f"{printable(known.draft.facts.goal)[:60]}"
+        for known in drafts
+    ]
+    begun = [
         f"{fit(known.directory.run, 32)}  {known.at.astimezone():%Y-%m-%d %H:%M}  "
         f"{fit(_standing(known), 28)}  {_landed(known)} of {len(known.run.units)} landed  "
         f"{printable(known.run.facts.goal)[:60]}"
         for known in runs
-    )
+    ]
+    return "\n".join([*planned, *begun])
 
 
 def _standing(known: Known) -> str:

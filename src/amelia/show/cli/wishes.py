@@ -3,11 +3,13 @@
 import anyio
 import click
 
+from amelia.app.drafting import draft_of, drive_draft
 from amelia.app.people import ask, start_in_background
 from amelia.app.runs import drive_run
 from amelia.model.events import AbortRequested, CancelRequested
 from amelia.model.journal import Wanted
 from amelia.record.runs import RunDirectory
+from amelia.show.run.draft_lines import SilentDraft
 from amelia.show.run.watchers import Silent
 from amelia.show.text import printable
 
@@ -19,7 +21,10 @@ def carry_wish(directory: RunDirectory, wanted: Wanted, *, said: str) -> None:
     if is_driven:
         return
     if isinstance(wanted, CancelRequested | AbortRequested):
-        anyio.run(drive_run, directory, Silent())
+        if draft_of(directory) is not None:
+            anyio.run(drive_draft, directory, SilentDraft())
+        else:
+            anyio.run(drive_run, directory, Silent())
     else:
         start_in_background(directory)
         click.echo(f"the run goes on in the background; follow it: amelia resume {directory.run}")

@@ -39,7 +39,7 @@ class JsonWatcher(Silent):
     """Writes every event as a line of JSON."""
 
     def __init__(self, stream: TextIO) -> None:
-        self._write = _tolerant(stream)
+        self._write = tolerant(stream)
 
     def show(self, recorded: Sequence[Recorded], run: RunState) -> None:
         """Writes the events."""
@@ -52,7 +52,7 @@ class LineWatcher(Silent):
     """Writes a line for every change that a person wants to know of, and the tree when the run is over."""
 
     def __init__(self, stream: TextIO) -> None:
-        self._write = _tolerant(stream)
+        self._write = tolerant(stream)
         self._charset = charset_for(stream.encoding)
         self._timeline = Timeline()
 
@@ -111,7 +111,8 @@ def watching(stream: TextIO, *, as_json: bool, environment: Mapping[str, str]) -
             yield LiveWatcher(tree)
 
 
-def _tolerant(stream: TextIO) -> Callable[[str], None]:
+def tolerant(stream: TextIO) -> Callable[[str], None]:
+    """Returns what writes to a stream, and to nobody once the reader has gone."""
     is_gone = False
 
     def write(text: str) -> None:

@@ -1,0 +1,157 @@
+"""The architect's turn: a goal becomes a version of a plan.
+
+The architect reads the base tree in a lane of its own and changes nothing there. Its answer is data: it is
+written down in Amelia's grammar, read back and compiled like any plan. What is wrong with it is told by the
+event of the version, which comes after the version is on disk.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import assert_never
+
+import anyio
+from anyio import to_thread
+
+from amelia.context.architect import Commission, Revision, architect_prompt
+from amelia.judge.answers import Invalid
+from amelia.judge.plans import PLAN_SCHEMA, PlannedWork, read_planned
+from amelia.model import drafts as dr
+from amelia.model import events as ev
+from amelia.model.agents import Ending, Role
+from amelia.model.commands import Place
+from amelia.model.outcome import Reason
+from amelia.model.plan import Unit
+from amelia.model.proposal import AwaitArchitect, DraftCommand, WritePlan
+from amelia.plan.approval import judge_plan
+from amelia.plan.product import read_criteria
+from amelia.plan.write import in_phases, misread, write_plan
+from amelia.record.versions import read_version, write_version
+from amelia.run.asking import Answer, Desk, Question, Tell, ask
+from amelia.run.waiting import least_rest, wait_until
+from amelia.system.git_commands import read_blob
+from amelia.system.git_places import Lane, Purpose, Store
+from amelia.workspace.lanes import prepare
+
+_LANE = 1
+_LONGEST = 4000
+_LONGEST_PLAN = 200_000
+_PRODUCT = "PRODUCT.md"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Studio:
+    """What the architect of a run works with."""
+
+    facts: dr.RunProposed
+    desk: Desk
+    store: Store
+    now: Callable[[], datetime]
+
+    @property
+    def lane(self) -> Lane:
+        """The worktree in which the architect reads."""
+        return Lane(self.store, _LANE, Purpose.WORK)
+
+    def product(self) -> bytes | None:
+        """Returns what the repository says of its product, if it does."""
+        return read_blob(self.store.repository, self.facts.base, _PRODUCT)
+
+
+class StudioSteps:
+    """The steps of a draft."""
+
+    def __init__(self, studio: Studio) -> None:
+        self._studio = studio
+
+    async def perform(self, command: DraftCommand, tell: Tell) -> tuple[ev.Event, ...]:
+        """Carries a command out and returns what happened."""
+        match command:
+            case WritePlan():
+                return await _write(self._studio, command, tell)
+            case AwaitArchitect(until=until, rests=rests):
+                left = datetime.fromisoformat(until) - self._studio.now()
+                await anyio.sleep(max(least_rest(rests), left.total_seconds()))
+                return (ev.UnitRested(dr.DRAFT),)
+            case _:
+                assert_never(command)
+
+
+async def _write(studio: Studio, command: WritePlan, tell: Tell) -> tuple[ev.Event, ...]:
+    base = studio.facts.base
+    await to_thread.run_sync(lambda: prepare(studio.lane, tree=base, base=base))
+    question = await to_thread.run_sync(lambda: _question(studio, command))
+    answer = await ask(studio.desk, question, tell)
+    return (await to_thread.run_sync(lambda: _outcome(studio, command, answer)),)
+
+
+def _question(studio: Studio, command: WritePlan) -> Question[PlannedWork]:
+    facts = studio.facts
+    unit = Unit(dr.DRAFT, facts.goal, tasks=(), depends_on=(), group=1)
+    return Question(
+        role=Role.ARCHITECT,
+        at=Place(unit, lane=_LANE, attempt=command.version, base=facts.base),
+        lane=studio.lane,
+        in_full=_prompt(studio, command),
+        schema=PLAN_SCHEMA,
+        read=read_planned,
+        allowance=command.allowance,
+    )
+
+
+def _prompt(studio: Studio, command: WritePlan) -> str:
+    directory, old = studio.desk.directory, command.old
+    product = studio.product()
+    issue = directory.issue.read_text(encoding="utf-8") if studio.facts.issue is not None else ""
+    return architect_prompt(
+        Commission(
+            goal=studio.facts.goal,
+            issue=issue,
+            criteria=[str(one) for one in read_criteria(product)] if product is not None else (),
+        ),
+        Revision(
+            plan=_shown(read_version(directory, old)) if old is not None else "",
+            problems=old.problems if old is not None else (),
+            feedback=command.feedback,
+            failure=command.failure,
+        ),
+    )
+
+
+def _shown(data: bytes) -> str:
+    return data.decode("utf-8", errors="replace")[:_LONGEST_PLAN]
+
+
+def _outcome(studio: Studio, command: WritePlan, answer: Answer[PlannedWork]) -> ev.Event:
+    """Returns what became of the turn; nothing the architect could not help counts against it."""
+    ended = answer.ended
+    detail = (ended.detail or ended.text)[:_LONGEST]
+    match ended.ending:
+        case Ending.LIMITED:
+            return ev.AnswerDelayed(dr.DRAFT, command.version, wait_until(ended.until, studio.now()))
+        case Ending.OUT_OF_BUDGET if command.allowance.is_used_up_by(answer.spent):
+            return dr.DraftFailed(Reason.BUDGET, detail or "The architect used up what it may use.")
+        case Ending.AUTH:
+            hint = "mend the agent's login or key, then run `amelia resume`"
+            return dr.DraftFailed(Reason.AUTH, f"{detail}\n{hint}")
+        case _:
+            pass
+    if isinstance(answer.found, Invalid):
+        return dr.ArchitectFailed(command.version, answer.found.detail[:_LONGEST])
+    return _drafted(studio, command.version, answer.found)
+
+
+def _drafted(studio: Studio, version: int, work: PlannedWork) -> dr.PlanDrafted:
+    """Writes a version down, and tells what is wrong with it."""
+    tasks = in_phases(work.tasks)
+    text = write_plan(work.goal or " ".join(studio.facts.goal.split()), tasks)
+    data = text.encode("utf-8", errors="replace")
+    settings = studio.facts.settings.plan
+    verdict = judge_plan(data, settings=settings, mode=studio.facts.mode, product=studio.product())
+    return dr.PlanDrafted(
+        version=version,
+        hash=write_version(studio.desk.directory, version, data),
+        author=dr.Author.ARCHITECT,
+        errors=(*verdict.errors, *(problem[:_LONGEST] for problem in misread(tasks, text)[:10])),
+        gaps=verdict.gaps,
+    )

@@ -1,0 +1,19 @@
+"""`amelia approve RUN`: the plan of a run is what a person wants, and runs."""
+
+import click
+
+from amelia.app.drafting import waiting_draft
+from amelia.config.places import state_home
+from amelia.model.drafts import PlanApproved
+from amelia.record.runs import find_run
+from amelia.show.cli.wishes import carry_wish
+
+
+@click.command("approve")
+@click.argument("run")
+def command(*, run: str) -> None:
+    """Approve the newest plan of RUN; it runs in the background."""
+    directory = find_run(state_home(), run)
+    version = waiting_draft(directory).version
+    said = f"version {version} of the plan of run {directory.run} is approved"
+    carry_wish(directory, PlanApproved(version), said=said)

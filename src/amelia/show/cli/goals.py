@@ -1,0 +1,154 @@
+"""What commands share that start from a goal: the draft is begun, shown, changed, approved and run."""
+
+import os
+import shlex
+import sys
+import tempfile
+from pathlib import Path
+
+import click
+
+from amelia.app.drafting import NewDraft, draft_of, edit_plan, new_run_of, propose, waiting_draft
+from amelia.app.forecasts import foresee_new
+from amelia.app.people import ask
+from amelia.config.places import state_home
+from amelia.model.drafts import PlanApproved, PlanDrafted, PlanRejected
+from amelia.model.errors import ConfigError
+from amelia.model.plan import Mode
+from amelia.model.proposal import Draft
+from amelia.model.settings import Settings
+from amelia.plan.issue import LONGEST, Issue, read_issue
+from amelia.record.runs import RunDirectory
+from amelia.record.versions import read_version
+from amelia.show.cli.driving import drive
+from amelia.show.cli.tree import draw_plan
+from amelia.show.draft import PlanView, view_lines
+from amelia.show.text import printable
+from amelia.system.process import run_attached
+
+WAITS = 4
+_LONGEST_GOAL = 2000
+_EDITORS = ("VISUAL", "EDITOR")
+
+
+def begin_draft(
+    goal: str | None, issue: Path | None, *, settings: Settings, mode: Mode | None, base: str | None
+) -> RunDirectory:
+    """Makes the run of a goal, of an issue, or of both."""
+    if issue is not None and goal is not None and Path(goal).is_file():
+        raise click.UsageError(f"{goal} is a file; beside --issue there may be a goal, but no plan")
+    asked = _issue(issue) if issue is not None else None
+    stated = " ".join((goal or (asked.title if asked is not None else "")).split())[:_LONGEST_GOAL]
+    new = NewDraft(goal=stated, issue=asked, settings=settings, repository=Path.cwd(), base=base, mode=mode)
+    return propose(new, home=state_home())
+
+
+def _issue(path: Path) -> Issue:
+    with path.open("rb") as file:
+        issue = read_issue(file.read(4 * LONGEST), stem=path.stem)
+    if not issue.text.strip():
+        raise ConfigError(
+            f"{path}: the issue is empty, or no text", hint="give a Markdown file: --issue FILE.md"
+        )
+    return issue
+
+
+def view_of(directory: RunDirectory, draft: Draft) -> PlanView:
+    """Returns a draft as it is shown, with what its run would take."""
+    if draft.newest is None:
+        return PlanView(draft=draft)
+    new = new_run_of(directory, draft)
+    can_run = new.compiled.can_run and bool(new.compiled.units)
+    return PlanView(
+        draft=draft,
+        compiled=new.compiled,
+        forecast=foresee_new(new, home=state_home()) if can_run else None,
+        workers=new.settings.policies[new.compiled.mode].parallel_workers,
+    )
+
+
+def draw_draft(directory: RunDirectory, draft: Draft) -> None:
+    """Prints a plan that waits for a person, and all there is to say about it."""
+    view = view_of(directory, draft)
+    if view.compiled is not None:
+        draw_plan(view.compiled, name=f"plan of run {draft.facts.run}, version {draft.version}")
+    for line in view_lines(view):
+        click.echo(line)
+
+
+def settle(directory: RunDirectory, *, is_asking: bool, approves: bool, as_json: bool) -> int:
+    """Drives the draft of a run, has its plan approved, and runs it; returns the exit code."""
+    code = drive(directory, as_json=as_json)
+    while (draft := draft_of(directory)) is not None and code == WAITS:
+        if approves and draft.may_be_approved:
+            ask(directory, PlanApproved(draft.version))
+        elif is_asking:
+            draw_draft(directory, draft)
+            if not _decided(directory, draft):
+                return code
+        else:
+            if not as_json:
+                draw_draft(directory, draft)
+            return code
+        code = drive(directory, as_json=as_json)
+    return code
+
+
+def _decided(directory: RunDirectory, draft: Draft) -> bool:
+    """Asks a person what is to become of a plan; says whether anything is."""
+    words = [*(["approve"] if draft.may_be_approved else []), "reject", "edit", "later"]
+    match click.prompt("\nWhat now?", type=click.Choice(words), default=words[0]):
+        case "approve":
+            ask(directory, PlanApproved(draft.version))
+        case "reject":
+            ask(directory, PlanRejected(draft.version, click.prompt("What should change?")))
+        case "edit":
+            edit_in_editor(directory)
+        case _:
+            return False
+    return True
+
+
+def edit_in_editor(directory: RunDirectory) -> PlanDrafted | None:
+    """Lets a person change a plan in an editor; returns the new version, None if nothing was changed."""
+    draft = waiting_draft(directory)
+    before = read_version(directory, draft.newest) if draft.newest is not None else _skeleton(draft)
+    with tempfile.TemporaryDirectory(prefix="amelia-") as place:
+        path = Path(place) / "plan.md"
+        path.write_bytes(before)
+        argv = [*_editor(), str(path)]
+        try:
+            code = run_attached(argv, env=os.environ)
+        except OSError as problem:
+            raise ConfigError(
+                f"the editor {argv[0]} cannot be started: {problem.strerror}", hint=_HINT
+            ) from None
+        if code != 0:
+            raise ConfigError(f"the editor {argv[0]} failed with code {code}; the plan stays as it is")
+        after = path.read_bytes()
+    if after == before:
+        return None
+    return edit_plan(directory, after)
+
+
+_HINT = "say which editor: EDITOR=nano amelia plan edit RUN"
+
+
+def _editor() -> list[str]:
+    """Returns the person's editor as a list of arguments; no shell sees it."""
+    said = next((value for name in _EDITORS if (value := os.environ.get(name, "").strip())), "vi")
+    try:
+        argv = shlex.split(said)
+    except ValueError as problem:
+        raise ConfigError(f"{said!r} is no command: {problem}", hint=_HINT) from None
+    return argv
+
+
+def _skeleton(draft: Draft) -> bytes:
+    goal = printable(draft.facts.goal)
+    return f"# Plan\n\n**Goal:** {goal}\n\n### Task 1: …\n\n- Type: test\n".encode()
+
+
+def may_ask(*, no_input: bool, as_json: bool) -> bool:
+    """Says whether a person is there who can be asked."""
+    return not (no_input or as_json) and sys.stdin.isatty() and sys.stdout.isatty()

@@ -1,0 +1,24 @@
+"""`amelia reject RUN "feedback"`: a person wants another plan."""
+
+import click
+
+from amelia.app.drafting import waiting_draft
+from amelia.config.places import state_home
+from amelia.model.drafts import PlanRejected
+from amelia.record.runs import find_run
+from amelia.show.cli.wishes import carry_wish
+
+_LONGEST = 20_000
+
+
+@click.command("reject")
+@click.argument("run")
+@click.argument("feedback")
+def command(*, run: str, feedback: str) -> None:
+    """Have the architect write another plan for RUN, with FEEDBACK and the old plan before its eyes."""
+    if not feedback.strip():
+        raise click.UsageError("the architect has to know what should change: say it")
+    directory = find_run(state_home(), run)
+    version = waiting_draft(directory).version
+    said = f"version {version} of the plan of run {directory.run} is rejected; another one is written"
+    carry_wish(directory, PlanRejected(version, feedback[:_LONGEST]), said=said)

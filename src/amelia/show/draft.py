@@ -1,0 +1,133 @@
+"""A plan that waits for approval: its tasks, phases and sizes, what its run will take, and every warning."""
+
+import json
+import shlex
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, assert_never
+
+from amelia.model.proposal import Approved, Delayed, Draft, Drafting, HandedOver, Proposed, Stopped
+from amelia.plan.compile import CompiledPlan
+from amelia.schedule.forecast import Forecast
+from amelia.show.forecast import forecast_lines
+from amelia.show.json import plan_json
+from amelia.show.text import printable
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a person can do about a draft: the command, and what it leads to."""
+
+    command: str
+    effect: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanView:
+    """A draft as it is shown; without a version there is nothing compiled."""
+
+    draft: Draft
+    compiled: CompiledPlan | None = None
+    forecast: Forecast | None = None
+    workers: int = 1
+
+
+def standing_of(draft: Draft) -> str:
+    """Says in a few words where a draft stands."""
+    if draft.has_begun:
+        return "approved, and started"
+    if draft.outcome is not None:
+        return str(draft.outcome)
+    if draft.is_paused:
+        return "paused"
+    match draft.stage:
+        case Drafting() | Delayed():
+            return "drafting"
+        case Proposed():
+            return "waits for approval"
+        case Approved():
+            return "approved"
+        case HandedOver():
+            return "handed over"
+        case Stopped(reason):
+            return f"stopped({reason})"
+        case _:
+            assert_never(draft.stage)
+
+
+def choices(draft: Draft) -> Iterator[Choice]:
+    """Yields what a person can do about a draft, best first."""
+    run = draft.facts.run
+    if draft.has_begun or (draft.outcome is not None and draft.outcome.is_final):
+        return
+    if draft.may_be_approved:
+        yield _choice("approve", run, effect="the plan runs, in the background")
+    if isinstance(draft.stage, Proposed | Stopped):
+        yield _choice("reject", run, "what should change", effect="the architect writes another version")
+        yield _choice("plan", "edit", run, effect="you change the plan yourself")
+    if isinstance(draft.stage, Stopped) or draft.is_paused:
+        yield _choice("resume", run, effect="it is tried again")
+    yield _choice("cancel", run, effect="nothing of it runs")
+
+
+def _choice(*words: str, effect: str) -> Choice:
+    return Choice(shlex.join(["amelia", *(printable(word) for word in words)]), effect)
+
+
+def view_lines(view: PlanView) -> Iterator[str]:
+    """Yields what is to be said of a draft below its plan: parallelism, forecast, warnings, choices."""
+    draft = view.draft
+    if view.compiled is not None and view.compiled.units:
+        yield _parallelism(view.compiled, view.workers)
+    if view.forecast is not None:
+        yield from forecast_lines(view.forecast, draft.budget)
+    if draft.newest is not None:
+        yield from (f"error: {printable(error)}" for error in _unread(view))
+        yield from (f"warning: {printable(gap)}" for gap in draft.newest.gaps)
+    if isinstance(draft.stage, Stopped):
+        yield f"stopped: {draft.stage.reason.meaning}: {printable(draft.stage.detail)}"
+    author = f", by the {draft.newest.author}" if draft.newest is not None else ""
+    yield f"run {draft.facts.run}: version {draft.version}{author}, {standing_of(draft)}"
+    for choice in choices(draft):
+        yield f"  {choice.command}  ({choice.effect})"
+
+
+def _unread(view: PlanView) -> Iterator[str]:
+    """Yields errors that the plan's own findings do not tell."""
+    assert view.draft.newest is not None
+    told = [found.message for found in view.compiled.diagnostics] if view.compiled is not None else []
+    return (error for error in view.draft.newest.errors if not any(message in error for message in told))
+
+
+def _parallelism(compiled: CompiledPlan, workers: int) -> str:
+    widest = max(Counter(unit.group for unit in compiled.units).values())
+    levels = max(unit.group for unit in compiled.units)
+    return (
+        f"parallelism: {len(compiled.units)} units in {levels} steps, at most {widest} side by side; "
+        f"{workers} worker{'s' if workers > 1 else ''}"
+    )
+
+
+def view_json(view: PlanView) -> dict[str, Any]:
+    """Returns a draft with nothing in it but what JSON knows."""
+    draft = view.draft
+    return {
+        "run": draft.facts.run,
+        "goal": draft.facts.goal,
+        "tracker_id": draft.facts.tracker_id,
+        "standing": standing_of(draft),
+        "version": draft.version,
+        "versions": [
+            {"version": one.version, "author": one.author, "hash": one.hash, "errors": len(one.errors)}
+            for one in draft.versions
+        ],
+        "may_be_approved": draft.may_be_approved,
+        "errors": list(draft.newest.errors) if draft.newest is not None else [],
+        "warnings": list(draft.newest.gaps) if draft.newest is not None else [],
+        "stopped": draft.stage.detail if isinstance(draft.stage, Stopped) else None,
+        "plan": json.loads(plan_json(view.compiled)) if view.compiled is not None else None,
+        "forecast": asdict(view.forecast) if view.forecast is not None else None,
+        "budget": asdict(draft.budget),
+        "choices": [asdict(choice) for choice in choices(draft)],
+    }
