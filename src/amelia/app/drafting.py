@@ -25,6 +25,7 @@ from amelia.model.settings import Settings
 from amelia.plan.approval import Verdict, judge_plan
 from amelia.plan.issue import Issue
 from amelia.record.journal import SqliteJournal, read_journal
+from amelia.record.prompts import kept_texts
 from amelia.record.runs import RunDirectory
 from amelia.record.versions import digest, keep, read_version, write_version
 from amelia.run.architect import Studio, StudioSteps
@@ -118,6 +119,7 @@ def open_studio(directory: RunDirectory, facts: dr.RunProposed) -> Studio:
             agents=RunAgents(agents, {}),
             settings=agents,
             clocks=facts.settings.run.clocks,
+            texts=kept_texts(directory),
         ),
         store=store_of(directory, facts.repository),
         now=lambda: datetime.now(UTC),
@@ -183,6 +185,7 @@ def new_run_of(directory: RunDirectory, draft: Draft) -> NewRun:
         settings=replace(facts.settings.run, budget=draft.budget),
         repository=Path(facts.repository),
         base=facts.base,
+        tracker_id=facts.tracker_id,
         is_again=True,
     )
 

@@ -63,6 +63,7 @@ class NewRun:
     settings: RunSettings
     repository: Path
     base: str | None = None
+    tracker_id: str | None = None
     is_again: bool = False
 
 

@@ -48,9 +48,9 @@ REPORT_SCHEMA: Mapping[str, object] = json_object(
     error_context=_TEXT_OR_NULL,
     needs_clarification={
         "anyOf": [
-            _object(
+            json_object(
                 question=_TEXT,
-                options=_list(_TEXT),
+                options=json_list(_TEXT),
                 default=_TEXT_OR_NULL,
                 deadline_minutes=_NUMBER_OR_NULL,
             ),

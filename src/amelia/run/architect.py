@@ -104,6 +104,7 @@ def _prompt(studio: Studio, command: WritePlan) -> str:
     product = studio.product()
     issue = directory.issue.read_text(encoding="utf-8") if studio.facts.issue is not None else ""
     return architect_prompt(
+        studio.desk.texts,
         Commission(
             goal=studio.facts.goal,
             issue=issue,
