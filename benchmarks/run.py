@@ -261,7 +261,7 @@ class Sleepers:
 
     async def perform(
         self,
-        command: cmd.StepCommand | cmd.VerifyBranch,
+        command: cmd.AnyStep,
         tell: Callable[[ev.Event], None],  # noqa: ARG002 - sleepers have nothing to tell
     ) -> Sequence[ev.Event]:
         """Sleeps through a turn, and says yes to everything else."""

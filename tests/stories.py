@@ -126,6 +126,7 @@ class Stage:
             "HOME": str(self.room),
             "AMELIA_HOME": str(self.home),
             "GIT_CONFIG_NOSYSTEM": "1",
+            "AMELIA_COMMIT_RECORD": "false",  # stories of the record say otherwise
             "PYTHONIOENCODING": "utf-8",
             **more,
         }

@@ -60,8 +60,9 @@ def test_the_demo_lands_five_phases_and_says_where_to_look(tmp_path: Path) -> No
     where = re.search(r"cd (\S+)\n +git log --stat (\S+)", done.stderr)
     assert where is not None
     log = run(f"cd {where[1]} && git log --format=%s {where[2]}", tmp_path).stdout.splitlines()
-    last, *between, first = [line.partition(":")[0] for line in log]
+    record, last, *between, first = [line.partition(":")[0] for line in log]
     assert (first, last) == ("Start", "Phase 5")
+    assert record.startswith("Record of ")
     assert sorted(between) == ["Phase 1", "Phase 2", "Phase 3", "Phase 4"]  # two at a time, as they are done
 
 

@@ -18,10 +18,12 @@ from anyio import to_thread
 from amelia.app.agents import choose_agents
 from amelia.app.finish import deliver, heard, is_deliverable
 from amelia.app.workshops import find_tests, keep_work, open_store, open_workshop
+from amelia.context.places import make_execution_dir_name
 from amelia.land.commit import check_signing
 from amelia.model.errors import AmeliaError, ConfigError
 from amelia.model.events import RunStarted
 from amelia.model.evidence import TestCommand
+from amelia.model.facts import RecordPlace
 from amelia.model.git import CommitId
 from amelia.model.plan import TaskType, Unit
 from amelia.model.settings import RunSettings
@@ -29,13 +31,15 @@ from amelia.model.state import RunState
 from amelia.plan.compile import CompiledPlan
 from amelia.plan.graph import footprint
 from amelia.record.journal import SqliteJournal, is_driven, read_journal
+from amelia.record.prompts import keep_texts, own_texts
 from amelia.record.runs import RunDirectory, all_runs, new_run, started, unborn_runs
 from amelia.run.loop import RUN, Coordinator, Watcher
 from amelia.run.recover import recover
 from amelia.run.steps import WorkshopSteps
 from amelia.schedule.machine import fold
 from amelia.system.git import check_git
-from amelia.system.git_places import Lane, Purpose, Source
+from amelia.system.git_commands import names_in
+from amelia.system.git_places import Lane, Purpose, Source, Store
 from amelia.workspace.discard import discard
 from amelia.workspace.lanes import prepare
 from amelia.workspace.source import open_source, resolve, uncommitted
@@ -65,6 +69,7 @@ class NewRun:
     base: str | None = None
     tracker_id: str | None = None
     is_again: bool = False
+    tracker_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +142,7 @@ async def drive_run(directory: RunDirectory, watcher: Watcher) -> Driven:
             driven = Driven(run, coordinator.stopped_by, coordinator.watcher_problem)
             # Whoever leaves a wish while the work is put away relies on us to see it.
             await to_thread.run_sync(lambda: keep_work(shop, is_final=False))
+            await to_thread.run_sync(shop.recorder.close)
             if driven.run.is_paused or driven.stopped_by or not journal.requests():
                 break
             past = journal.read()
@@ -154,6 +160,7 @@ def prepare_run(new: NewRun, directory: RunDirectory, *, source: Source, base: C
     """Makes everything that a run needs, and returns the event with which it starts."""
     compiled, settings = new.compiled, new.settings
     directory.plan.write_bytes(new.data)
+    keep_texts(directory, own_texts(settings.prompts))
     store, start = make_store(source, directory.path, run=directory.run, base=base)
     check_signing(store)
     lane = Lane(store, 1, Purpose.CHECK)
@@ -179,7 +186,26 @@ def prepare_run(new: NewRun, directory: RunDirectory, *, source: Source, base: C
         repository=str(source.top),
         onto=source.branch,
         finish=settings.finish,
+        record=_record_place(new, store, start, home=directory.path.parent.parent),
     )
+
+
+def _record_place(new: NewRun, store: Store, base: CommitId, *, home: Path) -> RecordPlace:
+    """Returns where the execution directory of a run is to be; no other run of the repository is there."""
+    parent = new.settings.artifacts_dir.strip("/")
+    others = (found[1] for directory in all_runs(home) if (found := started(directory)) is not None)
+    taken = {
+        other.record_place.path.rpartition("/")[2]
+        for other in others
+        if other.repository == str(store.source.top)
+    }
+    name = make_execution_dir_name(
+        datetime.now(UTC).date(),
+        tracker=new.tracker_id,
+        goal=new.compiled.plan.goal,
+        taken=taken | names_in(store.repository, base, parent),
+    )
+    return RecordPlace(f"{parent}/{name}", is_committed=new.settings.commit_record)
 
 
 def footprint_of(unit: Unit) -> tuple[str, ...]:

@@ -56,6 +56,7 @@ def open_workshop(directory: RunDirectory, facts: RunStarted, past: Iterable[Rec
             settings=facts.agents,
             clocks=facts.clocks,
             texts=kept_texts(directory),
+            shown=(f"{facts.record_place.path}/",),
         ),
         store=store,
         verifier=verifier,

@@ -60,6 +60,15 @@ class Landing:
     commit: CommitId
 
 
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a person was asked and answered; or nobody did, and the default counts."""
+
+    question: str
+    answer: str
+    is_default: bool
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chapter:
     """What happened to one unit.
@@ -75,6 +84,7 @@ class Chapter:
     proof: Proof | None = None
     open: tuple[Finding, ...] = ()
     ruled: tuple[tuple[Finding, Ruling], ...] = ()
+    replies: tuple[Reply, ...] = ()
     landing: Landing | None = None
     stopped: tuple[Reason, str] | None = None
     skipped: bool | None = None
@@ -132,7 +142,7 @@ def after(chronicle: Chronicle, event: ev.Event) -> Chronicle:
     return chronicle
 
 
-def _told(chronicle: Chronicle, event: ev.Event) -> Chronicle:  # noqa: PLR0911 - a line per event
+def _told(chronicle: Chronicle, event: ev.Event) -> Chronicle:  # noqa: C901, PLR0911 - a line per event
     match event:
         case ev.UnitLanded(unit, attempt, commit):
             landing = Landing(attempt, chronicle.tip, commit)
@@ -149,6 +159,10 @@ def _told(chronicle: Chronicle, event: ev.Event) -> Chronicle:  # noqa: PLR0911 
             return _with(chronicle, unit, skipped=satisfies, stopped=None, is_running=False)
         case ev.UnitParked(unit, reason, detail) | ev.StepBroke(unit=unit, reason=reason, detail=detail):
             return _with(chronicle, unit, stopped=(reason, detail), is_running=False)
+        case ev.UnitSplit():
+            return _split(chronicle, event)
+        case ev.QuestionAnswered(unit, answer, by_default=by_default):
+            return _answered(chronicle, chronicle.chapters[unit], Reply("", answer, by_default))
         case ev.UnitReset(unit) | ev.UnitFixed(unit) | ev.UnitHeld(unit) | ev.UnitRested(unit):
             return _with(chronicle, unit, stopped=None, is_running=False)
         case ev.UnitStarted(unit):
@@ -157,6 +171,25 @@ def _told(chronicle: Chronicle, event: ev.Event) -> Chronicle:  # noqa: PLR0911 
             return _with(chronicle, unit, spent=_charged(chronicle.chapters[unit].spent, role, usage))
         case _:
             return _attempted(chronicle, event)
+
+
+def _split(chronicle: Chronicle, event: ev.UnitSplit) -> Chronicle:
+    """Puts the pieces of a unit in its place; what it used until then is told of the first of them."""
+    whole = chronicle.chapters[event.unit]
+    chapters: dict[UnitId, Chapter] = {}
+    for unit, chapter in chronicle.chapters.items():
+        pieces = event.pieces if unit == event.unit else (chapter.unit,)
+        for piece in pieces:
+            chapters[piece.id] = Chapter(unit=piece) if unit == event.unit else chapter
+    first = event.pieces[0].id
+    chapters[first] = replace(chapters[first], spent=whole.spent, ruled=whole.ruled, replies=whole.replies)
+    return replace(chronicle, chapters=chapters)
+
+
+def _answered(chronicle: Chronicle, chapter: Chapter, reply: Reply) -> Chronicle:
+    asked = chapter.stopped[1] if chapter.stopped is not None else ""
+    replies = (*chapter.replies, replace(reply, question=asked))
+    return _with(chronicle, chapter.unit.id, replies=replies, stopped=None, is_running=False)
 
 
 def _attempted(chronicle: Chronicle, event: ev.Event) -> Chronicle:  # noqa: PLR0911 - a line per event

@@ -143,6 +143,13 @@ class VerifyBranch:
 
 
 @dataclass(frozen=True, slots=True)
+class CommitRecord:
+    """Put the record of the run on top of the verified branch."""
+
+    tip: CommitId
+
+
+@dataclass(frozen=True, slots=True)
 class Record:
     """Nothing is to be done but to write down what was decided."""
 
@@ -150,4 +157,6 @@ class Record:
 
 
 StepCommand: TypeAlias = StartTurn | VerifyWork | ReviewWork | EvaluateFindings | LandWork | Rest
-Command: TypeAlias = StepCommand | VerifyBranch | Record
+RunCommand: TypeAlias = VerifyBranch | CommitRecord
+AnyStep: TypeAlias = StepCommand | RunCommand
+Command: TypeAlias = AnyStep | Record

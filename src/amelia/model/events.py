@@ -25,6 +25,7 @@ from amelia.model.outcome import Cause, Outcome, Reason
 from amelia.model.plan import TaskId, UnitId
 from amelia.model.policy import Budget
 from amelia.model.questions import Question
+from amelia.model.records import RecordEvent
 
 
 class Step(StrEnum):
@@ -371,5 +372,6 @@ RunEvent: TypeAlias = (
     | BranchCheckStarted
     | BranchVerified
     | DeliveryEvent
+    | RecordEvent
 )
 Event: TypeAlias = UnitEvent | RunEvent | DraftEvent

@@ -215,12 +215,15 @@ class Wish(StrEnum):
 
 
 class Branch(StrEnum):
-    """Whether the whole branch was verified."""
+    """Whether the whole branch was verified, and then whether the record of the run is on top of it."""
 
     UNVERIFIED = "unverified"
     CHECKING = "checking"
     GREEN = "green"
     RED = "red"
+    RECORDING = "recording"
+    RECORDED = "recorded"
+    UNRECORDED = "unrecorded"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,6 +235,7 @@ class RunState:
     `open` holds the units that are under way, failing or parked, `queue` the accepted ones in the order in
     which they were accepted, `red` the tests that a landed unit wrote for an implementation to come,
     `rulings` the findings that were rejected or deferred, for the report; `spent` what every unit used.
+    `record_reason` tells why the record is not on the branch, where that was refused.
     `is_halted` says that a unit was parked since a person last did something about one.
     """
 
@@ -253,6 +257,7 @@ class RunState:
     is_halted: bool = False
     branch: Branch = Branch.UNVERIFIED
     branch_feedback: str = ""
+    record_reason: Reason = Reason.BROKEN
     outcome: Outcome | None = None
 
     def __repr__(self) -> str:

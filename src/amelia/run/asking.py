@@ -53,13 +53,17 @@ _NOT_ITS_FAULT = frozenset({Ending.LIMITED, Ending.AUTH, Ending.OUT_OF_BUDGET})
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Desk:
-    """Where the agents of a run are asked: who they are, in which words, where it is recorded."""
+    """Where the agents of a run are asked: who they are, in which words, where it is recorded.
+
+    `shown` are the beginnings of paths that are put into their worktrees for them to read.
+    """
 
     directory: RunDirectory
     agents: Agents
     settings: Mapping[str, AgentSettings]
     clocks: Clocks
     texts: Texts
+    shown: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +108,7 @@ async def ask(desk: Desk, question: Question[A], tell: Tell) -> Answer[A]:
     found = _read(question, ended)
     if isinstance(found, Invalid) and ended.ending in _ANSWERED and ended.session:
         ended, found, spent = await _ask_again(desk, question, (spec, ended, found), tell=tell)
-    if not question.role.may_write and (changed := await to_thread.run_sync(_changed, question.lane)):
+    if not question.role.may_write and (changed := await to_thread.run_sync(_changed, desk, question.lane)):
         meddled = Invalid(f"the {question.role} is not to change files, but changed {changed}")
         return Answer(ended, meddled, spent, has_meddled=True)
     return Answer(ended, found, spent)
@@ -203,9 +207,10 @@ def _read(question: Question[A], ended: TurnEnded) -> A | Invalid:
     return question.read(ended.report)
 
 
-def _changed(lane: Lane) -> str:
+def _changed(desk: Desk, lane: Lane) -> str:
     """Returns which files of a lane are not what was put there, as far as a line has room."""
-    paths = sorted(set(untracked(lane.repository, "--modified", "--deleted")))
+    found = set(untracked(lane.repository, "--modified", "--deleted"))
+    paths = sorted(path for path in found if not path.startswith(desk.shown))
     more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
     return ", ".join(paths[:_SHOWN]) + more
 

@@ -48,12 +48,9 @@ def _publish(shop: Workshop, command: LandWork, tree: TreeId) -> ev.UnitLanded |
         case Moved(found):
             if (landed := _landed_before(shop, command)) is not None:
                 return ev.UnitLanded(at.unit, at.attempt, landed)
-            detail = _moved_text(shop.facts.run, command.tip, found)
+            detail = moved_text(shop.facts.run, command.tip, found)
         case CheckedOut(path):
-            detail = (
-                f"the branch amelia/{shop.facts.run} is checked out in {path}: switch to another branch "
-                f"there, then run `amelia resume {shop.facts.run}`"
-            )
+            detail = checked_out_text(shop.facts.run, path)
     return ev.StepBroke(at.unit, ev.Step.LAND, detail, Reason.BRANCH_MOVED)
 
 
@@ -82,7 +79,16 @@ def _commit(shop: Workshop, command: LandWork, tree: TreeId) -> CommitId:
     )
 
 
-def _moved_text(run: str, tip: CommitId, found: CommitId | None) -> str:
+def checked_out_text(run: str, path: str) -> str:
+    """Returns what is to be done about a branch that the user has checked out."""
+    return (
+        f"the branch amelia/{run} is checked out in {path}: switch to another branch "
+        f"there, then run `amelia resume {run}`"
+    )
+
+
+def moved_text(run: str, tip: CommitId, found: CommitId | None) -> str:
+    """Returns what is to be done about a branch that somebody else moved."""
     where = f"at {found}" if found else "gone"
     return (
         f"the branch amelia/{run} was left at {tip} and is now {where}: give those commits a branch of their "

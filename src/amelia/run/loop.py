@@ -32,6 +32,7 @@ from amelia.model.errors import AmeliaError
 from amelia.model.journal import Journal, Recorded, Request, Wanted
 from amelia.model.outcome import Reason
 from amelia.model.proposal import Draft, DraftCommand
+from amelia.model.records import RecordRefused
 from amelia.model.state import RunState
 from amelia.run.requests import draft_refusal, refusal
 from amelia.schedule.decide import decide, is_over, opening
@@ -251,13 +252,15 @@ def _detail(problem: Exception) -> str:
     return detail[-_LONGEST_DETAIL:]
 
 
-def _broken(command: cmd.StepCommand | cmd.VerifyBranch, detail: str) -> ev.Event:
+def _broken(command: cmd.AnyStep, detail: str) -> ev.Event:
     if isinstance(command, cmd.VerifyBranch):
         return ev.BranchVerified(passed=False, feedback=detail)
+    if isinstance(command, cmd.CommitRecord):
+        return RecordRefused(detail, Reason.BROKEN)
     return ev.StepBroke(command.at.unit, command.step, detail)
 
 
-RUN: Machine[RunState, cmd.StepCommand | cmd.VerifyBranch] = Machine(
+RUN: Machine[RunState, cmd.AnyStep] = Machine(
     fold=fold,
     evolve=evolve,
     decide=decide,

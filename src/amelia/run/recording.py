@@ -8,17 +8,21 @@
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from amelia.context import chronicle as ch
 from amelia.context.execution_state import execution_state
 from amelia.context.places import unit_directory
+from amelia.context.report import Evidence, report_of, report_page
 from amelia.context.summary import Change, generate_phase_summary, review_feedback
 from amelia.judge.receipts import told
 from amelia.judge.weaken import is_test_code
+from amelia.model.errors import GitError
 from amelia.model.events import Event, RunStarted
 from amelia.model.evidence import Receipt
 from amelia.model.git import CommitId
+from amelia.model.outcome import Outcome, Result
 from amelia.model.plan import UnitId
 from amelia.record.execution import put, read_execution_state, write_execution_state
 from amelia.record.journal import read_journal
@@ -27,7 +31,7 @@ from amelia.system.git_commands import changed_paths
 from amelia.system.git_places import Lane, Store
 from amelia.workspace.guest import Shown, exclude, put_in, take_out
 
-PLAN, STATE = "plan.md", "execution-state.json"
+PLAN, STATE, REPORT = "plan.md", "execution-state.json", "report.md"
 _HOW = {"A": "added", "D": "deleted", "M": "modified", "T": "changed its type"}
 
 
@@ -64,6 +68,21 @@ class Recorder:
                 self._write_all(None if is_first else _units_of(events))
             return self._chronicle
 
+    def conclude(self) -> list[str]:
+        """Writes the record as it is when everything went well, and returns the names of its files."""
+        chronicle = self.catch_up()
+        with self._guard:
+            done = replace(chronicle, outcome=Outcome(Result.COMPLETED))
+            self._write_state(done)
+            self._write_report(done)
+            return list(self._versions)
+
+    def close(self) -> None:
+        """Writes the report of a run that is over, or stops."""
+        chronicle = self.catch_up()
+        with self._guard:
+            self._write_report(chronicle)
+
     def show_in(self, lane: Lane) -> None:
         """Puts a copy of the directory into a lane, for an agent to read."""
         with self._guard:
@@ -87,10 +106,20 @@ class Recorder:
         for unit, chapter in self._chronicle.chapters.items():
             if news is None or unit in news:
                 self._write_unit(chapter)
-        state = execution_state(self._chronicle)
-        if news is not None or read_execution_state(self.master / STATE) != state:
+        self._write_state(self._chronicle)
+
+    def _write_state(self, chronicle: ch.Chronicle) -> None:
+        state = execution_state(chronicle)
+        if STATE in self._versions or read_execution_state(self.master / STATE) != state:
             write_execution_state(self.master / STATE, state)
         self._versions[STATE] = self._read
+
+    def _write_report(self, chronicle: ch.Chronicle) -> None:
+        put(
+            self.master / REPORT,
+            report_page(report_of(chronicle, evidence_of(chronicle, self._store, self._seen))),
+        )
+        self._versions[REPORT] = self._read
 
     def _write_unit(self, chapter: ch.Chapter) -> None:
         mode = self._chronicle.facts.mode
@@ -124,6 +153,26 @@ def changes_of(store: Store, base: CommitId, commit: CommitId) -> list[Change]:
     """Returns the files that differ between two commits of a run."""
     changed = changed_paths(store.repository, base, commit)
     return [Change(path, _HOW.get(letter, letter), is_test_code(path)) for letter, path in changed]
+
+
+def evidence_of(
+    chronicle: ch.Chronicle, store: Store, seen: Callable[[str], Receipt | None]
+) -> dict[UnitId, Evidence]:
+    """Returns what is known of the units that landed, besides the journal."""
+    return {
+        unit: Evidence(_files(store, chapter.landing), tuple(receipts_of(chapter.proof, seen)))
+        for unit, chapter in chronicle.chapters.items()
+        if chapter.landing is not None
+    }
+
+
+def _files(store: Store, landing: ch.Landing) -> tuple[str, ...] | None:
+    """Returns the files of a landed unit, as the user's repository has them: it outlives the store."""
+    try:
+        changed = changed_paths(store.source.repository, landing.base, landing.commit)
+    except GitError:
+        return None  # somebody deleted the branch, and git cleared it away
+    return tuple(path for _, path in changed)
 
 
 def receipts_of(proof: ch.Proof | None, seen: Callable[[str], Receipt | None]) -> Sequence[str]:

@@ -9,6 +9,7 @@ from amelia.model import commands as cmd
 from amelia.model import events as ev
 from amelia.run.asking import Tell
 from amelia.run.checks import verify_branch, verify_work
+from amelia.run.closing import commit_record
 from amelia.run.landing import land_work
 from amelia.run.reviews import evaluate_findings, review_work
 from amelia.run.turns import start_turn
@@ -22,7 +23,7 @@ class WorkshopSteps:
     def __init__(self, shop: Workshop) -> None:
         self._shop = shop
 
-    async def perform(self, command: cmd.StepCommand | cmd.VerifyBranch, tell: Tell) -> tuple[ev.Event, ...]:
+    async def perform(self, command: cmd.AnyStep, tell: Tell) -> tuple[ev.Event, ...]:
         """Carries a command out and returns what happened."""
         match command:
             case cmd.StartTurn():
@@ -37,6 +38,8 @@ class WorkshopSteps:
                 return await land_work(self._shop, command)
             case cmd.VerifyBranch():
                 return await verify_branch(self._shop, command)
+            case cmd.CommitRecord():
+                return await commit_record(self._shop, command)
             case cmd.Rest():
                 return await self._rest(command)
             case _:

@@ -34,7 +34,9 @@ async def start_turn(shop: Workshop, command: StartTurn, tell: Tell) -> tuple[ev
     at = command.at
     lane = shop.lane(at, Purpose.WORK)
     unkept = Unkept(at.base, shop.ref(at))
-    await to_thread.run_sync(lambda: shop.open_lane(lane, start=command.start, unkept=unkept))
+    chronicle = await to_thread.run_sync(shop.recorder.catch_up)
+    retry = shop.retry(at, chronicle, command.feedback)
+    await to_thread.run_sync(lambda: shop.open_lane(lane, start=command.start, unkept=unkept, retry=retry))
     await to_thread.run_sync(shop.recorder.show_in, lane)
     carried = await carry_out(shop, command, lane, tell=tell)
     answer, ended = carried.answer, carried.answer.ended

@@ -62,10 +62,14 @@ class Workshop:
         """Returns the ref under which an attempt's work is kept."""
         return attempt_ref(self.facts.run, at.unit, at.attempt)
 
-    def open_lane(self, lane: Lane, *, start: CommitId, unkept: Unkept) -> None:
-        """Fills a lane for somebody to work in; what was left there is kept before."""
+    def open_lane(self, lane: Lane, *, start: CommitId, unkept: Unkept, retry: Retry | None = None) -> None:
+        """Fills a lane for somebody to work in; what was left there is kept before.
+
+        An attempt that comes after another one finds that under its ref.
+        """
         self.keep_leftover(lane)
-        prepare(lane, tree=start, base=unkept.base)
+        refs = {retry.ref: retry.commit} if retry is not None and retry.ref and retry.commit else {}
+        prepare(lane, tree=start, base=unkept.base, refs=refs)
         mark(lane, unkept)
 
     def keep_leftover(self, lane: Lane) -> None:

@@ -13,6 +13,7 @@ from amelia.model import events as ev
 from amelia.model.outcome import Outcome, Reason, Result
 from amelia.model.plan import Mode, Unit, UnitId
 from amelia.model.policy import OnFailure, SessionScope
+from amelia.model.records import RecordStarted
 from amelia.model.state import (
     Active,
     Branch,
@@ -42,7 +43,7 @@ def decide(run: RunState) -> list[cmd.Command]:
     if verdicts := list(_verdicts(run)):
         return verdicts  # first and alone: a unit that is parked may keep the others from going on
     if run.wish in {Wish.CANCEL, Wish.ABORT}:
-        if _is_landing(run):
+        if _is_landing(run) or run.branch is Branch.RECORDING:
             return []  # it may have happened already, and has to be told
         result = Result.CANCELLED if run.wish is Wish.CANCEL else Result.ABORTED
         return [cmd.Record(ev.RunFinished(Outcome(result)))]
@@ -64,7 +65,8 @@ def is_busy(run: RunState) -> bool:
 
 def is_working(run: RunState) -> bool:
     """Says whether a step is under way that a run which is to stop waits for; a rest is not."""
-    return run.branch is Branch.CHECKING or any(not isinstance(s, Resting) for s in _under_way(run))
+    is_at_branch = run.branch in {Branch.CHECKING, Branch.RECORDING}
+    return is_at_branch or any(not isinstance(s, Resting) for s in _under_way(run))
 
 
 def is_halting(run: RunState) -> bool:
@@ -72,10 +74,12 @@ def is_halting(run: RunState) -> bool:
     return run.facts.policy.on_failure is OnFailure.HALT and run.is_halted and bool(_parked(run))
 
 
-def opening(run: RunState, command: cmd.StepCommand | cmd.VerifyBranch) -> tuple[ev.Event, ...]:
+def opening(run: RunState, command: cmd.AnyStep) -> tuple[ev.Event, ...]:
     """Returns what is written down before a command is carried out."""
     if isinstance(command, cmd.VerifyBranch):
         return (ev.BranchCheckStarted(command.tip),)
+    if isinstance(command, cmd.CommitRecord):
+        return (RecordStarted(command.tip),)
     started = ev.StepStarted(command.at.unit, command.at.attempt, command.step)
     if not isinstance(command, cmd.StartTurn) or command.is_again or run.facts.mode is not Mode.PHASED:
         return (started,)
@@ -197,8 +201,18 @@ def _closing(run: RunState) -> cmd.Command:
         return cmd.Record(ev.RunFinished(Outcome(Result.NEEDS_HUMAN, Reason.BLOCKED)))
     if run.branch is Branch.UNVERIFIED:
         return cmd.VerifyBranch(run.tip, run.facts.base, *owed_and_waived(run))
+    return _conclusion(run)
+
+
+def _conclusion(run: RunState) -> cmd.Command:
+    """Returns how a run ends whose branch was verified; what landed gets its record first."""
     if run.branch is Branch.RED:
         return cmd.Record(ev.RunFinished(Outcome(Result.HALTED, Reason.BRANCH_RED)))
+    if run.branch is Branch.UNRECORDED:
+        return cmd.Record(ev.RunFinished(Outcome(Result.HALTED, run.record_reason)))
+    has_landed = run.tip != run.facts.base
+    if run.branch is Branch.GREEN and has_landed and run.facts.record_place.is_committed:
+        return cmd.CommitRecord(run.tip)
     return cmd.Record(ev.RunFinished(Outcome(Result.COMPLETED)))
 
 

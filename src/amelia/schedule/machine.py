@@ -17,6 +17,7 @@ from amelia.model.findings import Disposition, Finding, Ruling
 from amelia.model.interventions import Intervention
 from amelia.model.outcome import Outcome
 from amelia.model.plan import UnitId
+from amelia.model.records import RecordCommitted, RecordRefused, RecordStarted
 from amelia.model.state import (
     Active,
     Branch,
@@ -29,6 +30,7 @@ from amelia.model.state import (
     Waiting,
     Wish,
 )
+from amelia.schedule.branch import after_resuming, branch_after
 from amelia.schedule.pick import chains
 from amelia.schedule.questions import ruled_by_person
 from amelia.schedule.red import closed_by, implementers
@@ -92,12 +94,10 @@ def evolve(run: RunState, event: ev.Event) -> RunState:  # noqa: C901, PLR0911, 
             return replace(run, outcome=outcome)
         case FinishChosen() | RunDelivered() | DeliveryRefused() | RunUndone():
             return replace(run, delivery=run.delivery.after(event))
-        case ev.BranchCheckStarted():
-            return replace(run, branch=Branch.CHECKING)
-        case ev.BranchVerified(passed, feedback):
-            if run.branch is not Branch.CHECKING:
-                raise InternalError(f"BranchVerified does not fit a branch that is {run.branch}")
-            return replace(run, branch=Branch.GREEN if passed else Branch.RED, branch_feedback=feedback)
+        case ev.BranchCheckStarted() | ev.BranchVerified():
+            return branch_after(run, event)
+        case RecordStarted() | RecordCommitted() | RecordRefused():
+            return branch_after(run, event)
         case ev.UnitReset() | ev.UnitSkipped() | ev.UnitFixed() | ev.QuestionAnswered() | ev.UnitSplit():
             return replace(_intervened(run, event), outcome=_final(run), is_halted=False)
         case ev.UnitParked() | ev.StepBroke():
@@ -145,7 +145,7 @@ def _resumed(run: RunState) -> RunState:
     """
     units = {**run.units, **{unit: interrupted(run.units[unit]) for unit in run.open}}
     still = tuple(unit for unit in run.open if not isinstance(units[unit], Waiting))
-    branch = Branch.GREEN if run.branch is Branch.GREEN else Branch.UNVERIFIED
+    branch = after_resuming(run.branch)
     wish = None if run.wish is Wish.PAUSE else run.wish
     return replace(
         run, units=units, open=still, branch=branch, wish=wish, is_paused=False, outcome=_final(run)

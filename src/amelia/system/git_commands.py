@@ -139,6 +139,37 @@ def write_tree(where: Repository) -> TreeId:
     return TreeId(run_git(where, "write-tree").text)
 
 
+def load_index(where: Repository, tree: Treeish) -> None:
+    """Makes the index that of a tree, and touches no file."""
+    run_git(where, "read-tree", tree)
+
+
+def store_files(where: Repository, paths: Iterable[str]) -> list[str]:
+    """Stores files of the worktree as they are, and returns their ids in the same order."""
+    names = "".join(f"{path}\n" for path in paths).encode()
+    flags = ("-w", "--no-filters", "--stdin-paths")
+    return run_git(where, "hash-object", *flags, call=Call(stdin=names)).text.split()
+
+
+def stage_blobs(where: Repository, blobs: Mapping[str, str]) -> None:
+    """Puts stored files into the index, each under its path."""
+    lines = os.fsencode("".join(f"100644 {blob}\t{path}\0" for path, blob in blobs.items()))
+    run_git(where, "update-index", "-z", "--index-info", call=Call(stdin=lines))
+
+
+def kinds_at(where: Repository, tree: Treeish, paths: Iterable[str]) -> dict[str, str]:
+    """Returns which of some paths a tree has, and what is there: a tree, a blob or a commit."""
+    fields = run_git(where, "ls-tree", "-z", "--full-tree", tree, "--", *paths).fields
+    entries = (field.partition("\t") for field in fields)
+    return {path: entry.split()[1] for entry, _, path in entries}
+
+
+def names_in(where: Repository, tree: Treeish, directory: str) -> set[str]:
+    """Returns the names of what is directly in a directory of a tree."""
+    fields = run_git(where, "ls-tree", "-z", "--name-only", "--full-tree", tree, "--", f"{directory}/").fields
+    return {path.rpartition("/")[2] for path in fields}
+
+
 def empty_tree(where: Repository) -> TreeId:
     """Stores the tree without files."""
     return TreeId(run_git(where, "mktree").text)

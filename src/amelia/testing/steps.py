@@ -8,32 +8,40 @@ from amelia.model import events as ev
 from amelia.model.agents import Ending
 from amelia.model.findings import Disposition, Ruling
 from amelia.model.git import CommitId, TreeId
+from amelia.model.records import RecordCommitted
 
-AnyStep: TypeAlias = cmd.StepCommand | cmd.VerifyBranch
-Performance: TypeAlias = Callable[[AnyStep], Awaitable[Sequence[ev.Event]]]
+Performance: TypeAlias = Callable[[cmd.AnyStep], Awaitable[Sequence[ev.Event]]]
 
 
 class ScriptedSteps:
-    """Carries commands out as told by name (`1/verify`, `branch`), and all others well."""
+    """Carries commands out as told by name (`1/verify`, `branch`, `record`), and all others well."""
 
     def __init__(self, script: Mapping[str, Performance] | None = None) -> None:
         self._script = script or {}
 
-    async def perform(self, command: AnyStep, tell: Callable[[ev.Event], None]) -> Sequence[ev.Event]:  # noqa: ARG002 - none of its steps has more to tell
+    async def perform(self, command: cmd.AnyStep, tell: Callable[[ev.Event], None]) -> Sequence[ev.Event]:  # noqa: ARG002 - none of its steps has more to tell
         """Carries a command out and returns what happened."""
         scripted = self._script.get(step_name(command))
         return good_end(command) if scripted is None else await scripted(command)
 
 
-def step_name(command: AnyStep) -> str:
+def step_name(command: cmd.AnyStep) -> str:
     """Returns what a script calls a command: its unit and step."""
-    return "branch" if isinstance(command, cmd.VerifyBranch) else f"{command.at.unit}/{command.step}"
+    match command:
+        case cmd.VerifyBranch():
+            return "branch"
+        case cmd.CommitRecord():
+            return "record"
+        case _:
+            return f"{command.at.unit}/{command.step}"
 
 
-def good_end(command: AnyStep) -> tuple[ev.Event, ...]:
+def good_end(command: cmd.AnyStep) -> tuple[ev.Event, ...]:
     """Returns what happens when a command goes well."""
     if isinstance(command, cmd.VerifyBranch):
         return (ev.BranchVerified(passed=True),)
+    if isinstance(command, cmd.CommitRecord):
+        return (RecordCommitted(CommitId(f"record on {command.tip}")),)
     unit, attempt = command.at.unit, command.at.attempt
     match command:
         case cmd.StartTurn():

@@ -7,6 +7,8 @@
 - One lane is used by one caller at a time; different lanes do not know each other.
 """
 
+from collections.abc import Mapping
+
 from amelia.model.git import CommitId, Prepared, Treeish
 from amelia.system.git_places import Lane
 from amelia.workspace.fill import fill
@@ -15,13 +17,22 @@ from amelia.workspace.standalone import Standalone, write_repository
 from amelia.workspace.store import AGENT_CONFIG, borrowed_objects
 from amelia.workspace.submodules import populate
 
+_NONE: Mapping[str, CommitId] = {}
 
-def prepare(lane: Lane, *, tree: Treeish, base: CommitId, keeps_ignored: bool = True) -> Prepared:
-    """Puts a tree into a lane's worktree, with the base as the commit that the agent sees."""
+
+def prepare(
+    lane: Lane,
+    *,
+    tree: Treeish,
+    base: CommitId,
+    keeps_ignored: bool = True,
+    refs: Mapping[str, CommitId] = _NONE,
+) -> Prepared:
+    """Puts a tree into a lane's worktree, with the base as the commit that the agent sees, and `refs`."""
     real_directory(lane.directory)
     point_at(lane, base)
     fill(lane.repository, tree, keeps_ignored=keeps_ignored)
-    write_repository(lane.directory / ".git", _agent_repository(lane, base))
+    write_repository(lane.directory / ".git", _agent_repository(lane, base, refs))
     return Prepared(populate(lane, tree))
 
 
@@ -32,7 +43,7 @@ def point_at(lane: Lane, base: CommitId) -> None:
     (lane.git_dir / "HEAD").write_text(f"{base}\n")
 
 
-def _agent_repository(lane: Lane, base: CommitId) -> Standalone:
+def _agent_repository(lane: Lane, base: CommitId, refs: Mapping[str, CommitId]) -> Standalone:
     common = lane.store.git_dir
     return Standalone(
         head=base,
@@ -41,4 +52,5 @@ def _agent_repository(lane: Lane, base: CommitId) -> Standalone:
         index=lane.index,
         exclude=common / "info" / "exclude",
         shallow=common / "shallow",
+        refs=refs,
     )

@@ -5,8 +5,8 @@ preparation, so whatever the agent does to it ends there.
 """
 
 import shutil
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from amelia.model.git import CommitId
@@ -15,7 +15,7 @@ from amelia.workspace.removal import remove
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standalone:
-    """Everything a repository needs to show files as unchanged since a commit."""
+    """Everything a repository needs to show files as unchanged since a commit, and refs to look at."""
 
     head: CommitId
     config: str
@@ -23,6 +23,7 @@ class Standalone:
     index: Path
     exclude: Path
     shallow: Path
+    refs: Mapping[str, CommitId] = field(default_factory=dict[str, CommitId])
 
 
 def write_repository(git_dir: Path, content: Standalone) -> None:
@@ -36,6 +37,9 @@ def write_repository(git_dir: Path, content: Standalone) -> None:
     _copy(content.index, git_dir / "index")
     _copy(content.exclude, git_dir / "info" / "exclude")
     _copy(content.shallow, git_dir / "shallow")
+    for ref, commit in content.refs.items():
+        (git_dir / ref).parent.mkdir(parents=True, exist_ok=True)
+        (git_dir / ref).write_text(f"{commit}\n", encoding="ascii")
 
 
 def write_alternates(git_dir: Path, borrowed: Iterable[Path]) -> None:

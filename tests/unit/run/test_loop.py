@@ -8,6 +8,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
+from amelia.model import commands as cmd
 from amelia.model import events as ev
 from amelia.model.errors import GitError, InternalError, JournalError
 from amelia.model.journal import Recorded, Request
@@ -17,7 +18,7 @@ from amelia.model.state import Landed, Parked, RunState, Skipped
 from amelia.run.loop import RUN, Coordinator
 from amelia.schedule.machine import fold
 from amelia.testing.journal import MemoryJournal
-from amelia.testing.steps import AnyStep, Performance, ScriptedSteps, good_end, step_name
+from amelia.testing.steps import Performance, ScriptedSteps, good_end, step_name
 from runs import finding, started, unit
 
 pytestmark = pytest.mark.anyio
@@ -105,7 +106,7 @@ def standing(journal: MemoryJournal) -> RunState:
 
 
 def raising(problem: Exception) -> Performance:
-    async def perform(command: AnyStep) -> Sequence[ev.Event]:
+    async def perform(command: cmd.AnyStep) -> Sequence[ev.Event]:
         assert command
         await anyio.lowlevel.checkpoint()
         raise problem
@@ -116,7 +117,7 @@ def raising(problem: Exception) -> Performance:
 def acting(*acts: Callable[[], None]) -> Performance:
     """Returns a step during which somebody does something, and that goes well in the end."""
 
-    async def perform(command: AnyStep) -> Sequence[ev.Event]:
+    async def perform(command: cmd.AnyStep) -> Sequence[ev.Event]:
         for act in acts:
             act()
         await anyio.lowlevel.checkpoint()
@@ -125,7 +126,7 @@ def acting(*acts: Callable[[], None]) -> Performance:
     return perform
 
 
-async def forever(command: AnyStep) -> Sequence[ev.Event]:
+async def forever(command: cmd.AnyStep) -> Sequence[ev.Event]:
     assert command
     await anyio.sleep_forever()
     return ()
@@ -145,7 +146,7 @@ async def test_a_run_goes_through_limits_and_rejections() -> None:
     limits = [ev.AnswerDelayed(ONE, 1, "2026-01-01T00:00:00+00:00")]
     found = finding("It leaks.")
 
-    async def review(command: AnyStep) -> Sequence[ev.Event]:
+    async def review(command: cmd.AnyStep) -> Sequence[ev.Event]:
         assert command
         await anyio.lowlevel.checkpoint()
         if limits:
@@ -164,7 +165,7 @@ async def test_no_step_is_carried_out_before_it_stands_in_the_journal() -> None:
     performed: list[str] = []
 
     class Suspicious(ScriptedSteps):
-        async def perform(self, command: AnyStep, tell: Callable[[ev.Event], None]) -> Sequence[ev.Event]:
+        async def perform(self, command: cmd.AnyStep, tell: Callable[[ev.Event], None]) -> Sequence[ev.Event]:
             opened = [event for event in events_of(journal) if isinstance(event, ev.StepStarted)]
             checks = [event for event in events_of(journal) if isinstance(event, ev.BranchCheckStarted)]
             named = [f"{event.unit}/{event.step}" for event in opened] + ["branch"] * len(checks)
@@ -202,7 +203,7 @@ async def test_answers_that_come_together_are_written_together() -> None:
     gate = anyio.Event()
     waiting = 0
 
-    async def together(command: AnyStep) -> Sequence[ev.Event]:
+    async def together(command: cmd.AnyStep) -> Sequence[ev.Event]:
         nonlocal waiting
         waiting += 1
         if waiting == 3:
@@ -316,7 +317,7 @@ async def test_a_cancelled_run_ends_the_steps_under_way() -> None:
     journal = chained()
     ended: list[str] = []
 
-    async def hang(command: AnyStep) -> Sequence[ev.Event]:
+    async def hang(command: cmd.AnyStep) -> Sequence[ev.Event]:
         journal.leave(ev.CancelRequested())
         try:
             return await forever(command)
@@ -332,7 +333,7 @@ async def test_a_cancelled_run_ends_the_steps_under_way() -> None:
 async def test_a_run_that_was_given_up_ends_as_aborted() -> None:
     journal = chained()
 
-    async def hang(command: AnyStep) -> Sequence[ev.Event]:
+    async def hang(command: cmd.AnyStep) -> Sequence[ev.Event]:
         journal.leave(ev.AbortRequested(ONE))
         return await forever(command)
 
@@ -378,7 +379,7 @@ async def test_a_request_that_comes_as_the_run_stops_is_still_fulfilled() -> Non
     journal = begun()
     problems = [GitError("git is gone")]
 
-    async def once(command: AnyStep) -> Sequence[ev.Event]:
+    async def once(command: cmd.AnyStep) -> Sequence[ev.Event]:
         if problems:
             raise problems.pop()
         return good_end(command)

@@ -121,7 +121,7 @@ class Settled:
 
     run: RunState
     events: tuple[ev.Event, ...]
-    commands: tuple[cmd.StepCommand | cmd.VerifyBranch, ...]
+    commands: tuple[cmd.AnyStep, ...]
 
 
 def tell(run: RunState, event: ev.Event) -> RunState:
@@ -132,7 +132,7 @@ def tell(run: RunState, event: ev.Event) -> RunState:
 
 def settle(run: RunState) -> Settled:
     events: list[ev.Event] = []
-    begun: list[cmd.StepCommand | cmd.VerifyBranch] = []
+    begun: list[cmd.AnyStep] = []
     patience = 6 * len(run.units) + 6
     while commands := decide(run):
         patience -= 1
@@ -154,7 +154,7 @@ class Story:
 
     def __init__(self, start: ev.RunStarted) -> None:
         self.journal: list[ev.Event] = [start]
-        self.begun: list[cmd.StepCommand | cmd.VerifyBranch] = []
+        self.begun: list[cmd.AnyStep] = []
         self.run = begin(start)
         self._settle()
 
@@ -176,7 +176,7 @@ class Story:
         return self.run.units[UnitId(name)]
 
     @property
-    def last(self) -> cmd.StepCommand | cmd.VerifyBranch:
+    def last(self) -> cmd.AnyStep:
         return self.begun[-1]
 
     def turns(self, name: str) -> list[cmd.StartTurn]:
@@ -186,7 +186,7 @@ class Story:
         return sum(
             1
             for c in self.begun
-            if not isinstance(c, cmd.VerifyBranch) and c.at.unit == name and c.step is step
+            if not isinstance(c, cmd.RunCommand) and c.at.unit == name and c.step is step
         )
 
     def started(self) -> list[str]:
@@ -327,9 +327,9 @@ def assert_can_go_on(run: RunState) -> None:
     assert not is_over(run) or (run.outcome is not None and run.outcome.is_final), "no way out"
 
 
-def assert_fitting(run: RunState, command: cmd.StepCommand | cmd.VerifyBranch) -> None:
+def assert_fitting(run: RunState, command: cmd.AnyStep) -> None:
     """Checks that a command is about what the unit stands at."""
-    if isinstance(command, cmd.VerifyBranch):
+    if isinstance(command, cmd.RunCommand):
         assert command.tip == run.tip
         assert all(isinstance(state, Landed | Skipped) for state in run.units.values())
         return

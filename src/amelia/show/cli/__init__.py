@@ -23,6 +23,7 @@ _COMMANDS = {
     "status": "Show the runs of this repository, or where one of them stands.",
     "log": "Show what happened in a run, or to one of its units.",
     "diff": "Show what a unit of a run changed.",
+    "report": "Show what a run did, what proves it, and what it cost.",
     "retry": "Let a unit that waits for a person try again.",
     "skip": "Take a unit out of a run.",
     "split": "Carry out a unit that waits for a person in pieces.",

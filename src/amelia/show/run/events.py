@@ -12,6 +12,7 @@ import msgspec
 
 from amelia.model import drafts as dr
 from amelia.model import events as ev
+from amelia.model import records as rc
 from amelia.model.delivery import DeliveryRefused, FinishChosen, RunDelivered, RunUndone
 from amelia.model.facts import RunId
 from amelia.model.journal import Recorded
@@ -70,6 +71,9 @@ _NAMES: Mapping[type[ev.Event], str] = {
     RunDelivered: "run_delivered",
     DeliveryRefused: "delivery_refused",
     RunUndone: "run_undone",
+    rc.RecordStarted: "record_started",
+    rc.RecordCommitted: "record_committed",
+    rc.RecordRefused: "record_refused",
 }
 _NO_VALUES: tuple[object, ...] = (None, "", (), [], {})
 _UNIT_WORDS = ("phase", "task")

@@ -10,6 +10,7 @@ from datetime import datetime, tzinfo
 from typing import assert_never
 
 from amelia.model import events as ev
+from amelia.model import records as rc
 from amelia.model.agents import Ending
 from amelia.model.delivery import (
     DeliveryEvent,
@@ -67,6 +68,16 @@ def _of_branch(event: ev.BranchVerified, run: RunState) -> str:
     return f"the whole branch passes{given_up}"
 
 
+def _of_record(event: rc.RecordEvent) -> str | None:
+    match event:
+        case rc.RecordStarted():
+            return None
+        case rc.RecordCommitted(commit, detail):
+            return f"the record of the run is {commit}" if commit else f"there is no record: {detail}"
+        case rc.RecordRefused(detail):
+            return f"the record cannot be put on the branch: {detail}"
+
+
 def _of_run(event: ev.RunEvent, run: RunState) -> str | None:  # noqa: C901, PLR0911 - a line per event
     match event:
         case ev.RunStarted(goal=goal):
@@ -89,6 +100,8 @@ def _of_run(event: ev.RunEvent, run: RunState) -> str | None:  # noqa: C901, PLR
             return "testing the whole branch"
         case ev.BranchVerified():
             return _of_branch(event, run)
+        case rc.RecordStarted() | rc.RecordCommitted() | rc.RecordRefused():
+            return _of_record(event)
         case ev.RunFinished(outcome):
             return f"{outcome.result}: {outcome.reason.meaning}" if outcome.reason else str(outcome)
         case _:

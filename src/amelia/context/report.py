@@ -1,0 +1,237 @@
+"""The report of a run: what landed and what proves it, what was put off, what waits, what it cost.
+
+What nobody knows is called unknown, never nothing. Texts of agents are one line each, and bounded.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from amelia.context.chronicle import Chapter, Chronicle
+from amelia.context.execution_state import run_status, unit_status
+from amelia.context.summary import one_line, shortened
+from amelia.model.agents import Spent
+from amelia.model.findings import Disposition
+from amelia.model.git import branch_ref
+from amelia.model.plan import UnitId, unit_heading
+
+_LONGEST = 500
+_MOST_FILES = 20
+_MAY_SHOW = str.maketrans({"`": "'", "|": "/", "<": "‹", ">": "›"})
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What was used: dollars as far as they are known, tokens without a price, turns that told nothing."""
+
+    dollars: float | None
+    unpriced_tokens: int
+    untold_turns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitReport:
+    """What became of one unit; files are None where nobody knows them any more."""
+
+    unit: str
+    title: str
+    status: str
+    attempts: int
+    commit: str | None = None
+    files: tuple[str, ...] | None = None
+    receipts: tuple[str, ...] = ()
+    reason: str | None = None
+    detail: str = ""
+    cost: Cost | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ruled:
+    """A finding that was not followed, and what shows that it need not be."""
+
+    unit: str
+    finding: str
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Replied:
+    """A question, and what a person answered, or what counts because nobody did."""
+
+    unit: str
+    question: str
+    answer: str
+    is_default: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunReport:
+    """Everything worth knowing about a run when it is over, or stops."""
+
+    run: str
+    goal: str
+    status: str
+    branch: str | None
+    base: str
+    tip: str
+    record: str
+    units: tuple[UnitReport, ...]
+    rejected: tuple[Ruled, ...]
+    deferred: tuple[Ruled, ...]
+    replies: tuple[Replied, ...]
+    cost: Cost
+    cost_by_role: Mapping[str, Cost]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What is known of a landed unit besides the journal: its files, and what its receipts say."""
+
+    files: tuple[str, ...] | None
+    receipts: tuple[str, ...]
+
+
+def report_of(chronicle: Chronicle, evidence: Mapping[UnitId, Evidence]) -> RunReport:
+    """Returns the report of a run."""
+    facts, chapters = chronicle.facts, chronicle.chapters.values()
+    roles: dict[str, list[Spent]] = {role: [spent] for role, spent in chronicle.drafting.items()}
+    for chapter in chapters:
+        for role, spent in chapter.spent.items():
+            roles.setdefault(role, []).append(spent)
+    return RunReport(
+        run=facts.run,
+        goal=facts.goal,
+        status=run_status(chronicle),
+        branch=branch_ref(facts.run).removeprefix("refs/heads/") if chronicle.landed is not None else None,
+        base=facts.base,
+        tip=chronicle.tip,
+        record=facts.record_place.path,
+        units=tuple(_unit(chapter, chronicle, evidence.get(chapter.unit.id)) for chapter in chapters),
+        rejected=_ruled(chapters, Disposition.REJECT),
+        deferred=_ruled(chapters, Disposition.DEFER),
+        replies=tuple(
+            Replied(chapter.unit.id, shortened(reply.question, _LONGEST), reply.answer, reply.is_default)
+            for chapter in chapters
+            for reply in chapter.replies
+        ),
+        cost=_cost(spent for each in roles.values() for spent in each),
+        cost_by_role={role: _cost(each) for role, each in roles.items()},
+    )
+
+
+def report_page(report: RunReport) -> str:
+    """Returns a report as Markdown."""
+    landed = [unit for unit in report.units if unit.commit is not None]
+    others = [unit for unit in report.units if unit.commit is None]
+    parts = [
+        f"# {_shown(report.goal) or 'Report'}",
+        f"Run `{report.run}`: {report.status}; {len(landed)} of {len(report.units)} units landed.",
+        "## What landed\n" + (_each(map(_landed, landed)) or "Nothing."),
+        "## What did not land\n" + (_each(map(_waiting, others)) or "Nothing."),
+        "## Findings that were rejected\n" + (_each(map(_finding, report.rejected)) or "None."),
+        "## Findings that were put off\n" + (_each(map(_finding, report.deferred)) or "None."),
+        "## Questions and answers\n" + (_each(map(_replied, report.replies)) or "None."),
+        "## What it cost\n" + _costs(report),
+        "## How to look at it, and how to undo it\n" + _commands(report),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def cost_text(cost: Cost) -> str:
+    """Returns what was used in words; what is not known is said to be unknown."""
+    missing = [
+        f"{cost.unpriced_tokens} tokens without a known price" if cost.unpriced_tokens else "",
+        f"{cost.untold_turns} turns that told nothing" if cost.untold_turns else "",
+    ]
+    unknown = " and ".join(part for part in missing if part)
+    if cost.dollars is None:
+        return f"unknown ({unknown})" if unknown else "nothing was used"
+    return f"${cost.dollars:.2f}" + (f", and unknown: {unknown}" if unknown else "")
+
+
+def _unit(chapter: Chapter, chronicle: Chronicle, evidence: Evidence | None) -> UnitReport:
+    reason, detail = chapter.stopped or (None, "")
+    return UnitReport(
+        unit=chapter.unit.id,
+        title=unit_heading(chapter.unit, chronicle.facts.mode),
+        status=unit_status(chapter),
+        attempts=len(chapter.tried),
+        commit=chapter.landing.commit if chapter.landing is not None else None,
+        files=evidence.files if evidence is not None else None,
+        receipts=evidence.receipts if evidence is not None else (),
+        reason=reason.value if reason is not None else None,
+        detail=shortened(detail, _LONGEST),
+        cost=_cost(chapter.spent.values()) if chapter.spent else None,
+    )
+
+
+def _ruled(chapters: Iterable[Chapter], how: Disposition) -> tuple[Ruled, ...]:
+    return tuple(
+        Ruled(chapter.unit.id, str(finding), ruling.reason)
+        for chapter in chapters
+        for finding, ruling in chapter.ruled
+        if ruling.disposition is how
+    )
+
+
+def _cost(spent: Iterable[Spent]) -> Cost:
+    each = list(spent)
+    known = [one.cost for one in each if one.cost is not None]
+    return Cost(
+        sum(known) if known else None,
+        sum(one.unpriced for one in each),
+        sum(one.untold for one in each),
+    )
+
+
+def _landed(unit: UnitReport) -> str:
+    files = unit.files
+    if files is None:
+        told = "files unknown"
+    else:
+        more = f" and {len(files) - _MOST_FILES} more" if len(files) > _MOST_FILES else ""
+        told = ", ".join(f"`{_shown(file)}`" for file in files[:_MOST_FILES]) + more or "no files"
+    proofs = "".join(f"\n  - proved: {_shown(receipt)}" for receipt in unit.receipts)
+    return f"{_shown(unit.title)}: `{unit.commit}` ({told}){proofs}"
+
+
+def _waiting(unit: UnitReport) -> str:
+    why = f": {unit.reason}" if unit.reason else ""
+    said = f" ({_shown(unit.detail)})" if unit.detail else ""
+    return f"{_shown(unit.title)}: {unit.status}{why}{said}"
+
+
+def _finding(ruled: Ruled) -> str:
+    return (
+        f"{_shown(ruled.unit)}: {_shown(ruled.finding)}\n  - because: {_shown(ruled.because) or 'not said'}"
+    )
+
+
+def _replied(replied: Replied) -> str:
+    by = "nobody answered, so" if replied.is_default else "answered"
+    return f"{_shown(replied.unit)}: {_shown(replied.question)}\n  - {by}: {_shown(replied.answer)}"
+
+
+def _costs(report: RunReport) -> str:
+    rows = [
+        ("all", report.cost),
+        *((f"all turns of the {role}", cost) for role, cost in report.cost_by_role.items()),
+        *((_shown(unit.title), unit.cost) for unit in report.units if unit.cost is not None),
+    ]
+    lines = (f"| {what} | {cost_text(cost)} |" for what, cost in rows)
+    return "\n".join(("| for | used |", "|---|---|", *lines))
+
+
+def _commands(report: RunReport) -> str:
+    look = [f"amelia log {report.run}", f"amelia diff {report.run} UNIT"]
+    if report.branch is not None:
+        look.insert(0, f"git log {report.base}..{report.branch}")
+    return "```sh\n" + "\n".join((*look, f"amelia undo {report.run}")) + "\n```"
+
+
+def _each(lines: Iterable[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def _shown(text: str) -> str:
+    """Returns a text of others on one line, without what Markdown would obey."""
+    return shortened(one_line(text), _LONGEST).translate(_MAY_SHOW)
