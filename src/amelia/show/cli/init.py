@@ -18,7 +18,8 @@ _NEXT = """
 Look at it, and commit it. Then:
   amelia doctor         is everything there that a run needs?
   amelia config show    what holds here, and with --origin why
-  amelia run PLAN       carry out a plan"""
+  amelia run "GOAL"     have a plan written, approve it, and find a branch at the end
+  amelia run PLAN       carry out a plan that you have"""
 
 
 @click.command("init")
