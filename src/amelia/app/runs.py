@@ -69,7 +69,6 @@ class NewRun:
     base: str | None = None
     tracker_id: str | None = None
     is_again: bool = False
-    tracker_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
