@@ -17,6 +17,7 @@ from amelia.record.journal import read_journal
 
 _UNSAFE = re.compile(r"[^a-z0-9]+")
 _LONGEST = 24
+_REVIEWS = "reviews"
 _LOCK = "processes.lock"
 _LONG_AGO = 60.0  # seconds; between the directory and its journal lies a moment
 
@@ -113,7 +114,20 @@ class RunDirectory:
 def new_run(home: Path, plan_name: str, today: datetime) -> RunDirectory:
     """Makes the directory of a new run, named after its plan and the day."""
     stem = _UNSAFE.sub("-", Path(plan_name).stem.lower()).strip("-")[:_LONGEST].strip("-") or "plan"
-    path = home / "runs" / f"{stem}-{today:%m%d}-{secrets.token_hex(2)}"
+    return _made(home / "runs" / f"{stem}-{today:%m%d}-{secrets.token_hex(2)}")
+
+
+def new_review(home: Path, today: datetime) -> RunDirectory:
+    """Makes the directory of a review on its own, which has the places of a run."""
+    return _made(home / _REVIEWS / f"review-{today:%m%d}-{secrets.token_hex(2)}")
+
+
+def all_reviews(home: Path) -> list[RunDirectory]:
+    """Returns the directories of all reviews."""
+    return _directories(home, _REVIEWS)
+
+
+def _made(path: Path) -> RunDirectory:
     try:
         path.mkdir(parents=True, mode=0o700)
     except OSError as problem:
@@ -161,8 +175,8 @@ def _is_unborn(directory: RunDirectory) -> bool:
         return False
 
 
-def _directories(home: Path) -> list[RunDirectory]:
-    places = sorted((home / "runs").iterdir()) if (home / "runs").is_dir() else []
+def _directories(home: Path, kind: str = "runs") -> list[RunDirectory]:
+    places = sorted((home / kind).iterdir()) if (home / kind).is_dir() else []
     return [RunDirectory(path) for path in places if path.is_dir()]
 
 

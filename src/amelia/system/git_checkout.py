@@ -75,3 +75,9 @@ def move_refs(where: Repository, *, kept: Mapping[str, CommitId], gone: Mapping[
     lines = [f"update {ref} {commit}\n" for ref, commit in kept.items()]
     lines += [f"delete {ref} {commit}\n" for ref, commit in gone.items()]
     run_git(where, "update-ref", "--no-deref", "--stdin", call=Call(stdin="".join(lines).encode()))
+
+
+def merge_base(where: Repository, one: CommitId, other: CommitId) -> CommitId | None:
+    """Returns the last commit that two histories have in common."""
+    answer = run_git(where, "merge-base", one, other, call=Call(accept=(0, 1)))
+    return CommitId(answer.text) if answer.code == 0 else None

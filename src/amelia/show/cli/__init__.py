@@ -32,6 +32,7 @@ _COMMANDS = {
     "cancel": "Stop a run for good.",
     "finish": "Merge the branch of a completed run, or open a pull request for it.",
     "undo": "Take a run back that has landed, without touching other work.",
+    "review": "Have what is in your checkout reviewed, and what was found mended.",
     "replay": "Play a run once more, offline, and see whether it comes to the same.",
     "doctor": "See whether everything is there that a run needs, and what to do where it is not.",
     "config": "Show which settings hold, where they come from, and which there are.",

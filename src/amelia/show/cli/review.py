@@ -1,0 +1,136 @@
+"""`amelia review`: what is in the checkout is reviewed, and what was found can be run as a plan."""
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Unpack
+
+import click
+
+from amelia.app.plans import compile_with
+from amelia.app.reviews import Judgement, Review, files_of, judge_review, keep_snapshot, open_review
+from amelia.app.runs import NewRun, begin_run
+from amelia.config.places import state_home
+from amelia.land.deliver import branch_name
+from amelia.model.delivery import Finish
+from amelia.model.findings import Finding, Ruling
+from amelia.model.plan import Mode
+from amelia.model.settings import Settings
+from amelia.plan.findings import plan_of
+from amelia.record.runs import RunDirectory
+from amelia.show.cli.chosen import Chosen, run_options, settings_here
+from amelia.show.cli.driving import drive
+from amelia.show.cli.tree import draw_plan
+from amelia.show.text import printable
+
+
+@click.command("review")
+@click.option("--base", metavar="REV", help="Review everything since REV, committed or not.")
+@click.option("--fix", is_flag=True, help="Run what is to be implemented as a plan.")
+@run_options
+@click.option("--yes", is_flag=True, help="Do not ask before the plan is run.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object per line.")
+def command(*, base: str | None, fix: bool, yes: bool, as_json: bool, **chosen: Unpack[Chosen]) -> None:
+    """Review what is not committed: staged or not, untracked files too, but not ignored ones.
+
+    The tests are executed first, if there are any; then the reviewer reads, and on a rejection the evaluator
+    rules every finding. Your files, index, branches and stash are not touched.
+
+    Exits 0 when the changes are approved or there are none, 1 when findings are left or no valid review came.
+    With --fix the findings become a plan that runs from what was reviewed, and the exit code is that of the
+    run.
+    """
+    settings = settings_here(chosen)
+    is_asking = not (yes or as_json) and sys.stdin.isatty() and sys.stdout.isatty()
+    with open_review(Path.cwd(), base=base, home=state_home()) as review:
+        if review.is_empty:
+            click.echo("{}" if as_json else "there is nothing to review")
+            return
+        judgement = judge_review(review, settings.run, _progress)
+        _show(review, judgement, as_json=as_json)
+        if not fix or not judgement.to_implement:
+            raise SystemExit(1 if judgement.left else 0)
+        directory = _begin_fix(review, judgement, settings, as_json=as_json, is_asking=is_asking)
+        code = drive(directory, as_json=as_json)
+        click.echo(f"to take the fixes: {_taking(review, directory)}", err=as_json)
+        raise SystemExit(code)
+
+
+def _progress(line: str) -> None:
+    click.echo(printable(line), err=True)
+
+
+def _show(review: Review, judgement: Judgement, *, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(_as_json(review, judgement), ensure_ascii=False))
+        return
+    for finding, ruling in judgement.findings:
+        click.echo("\n".join(map(printable, _lines(finding, ruling))))
+    if judgement.left:
+        click.echo(f"not approved: {len(judgement.left)} of {len(judgement.findings)} findings are left")
+    else:
+        click.echo("approved")
+
+
+def _lines(finding: Finding, ruling: Ruling | None) -> Iterator[str]:
+    parts = (finding.place or "-", finding.weight, ruling.disposition if ruling else "")
+    yield "  ".join(part for part in parts if part)
+    yield from (f"    {line}" for line in finding.text.splitlines())
+    if ruling is not None and ruling.reason:
+        yield from (f"    {ruling.disposition}: {line}" for line in ruling.reason.splitlines())
+
+
+def _as_json(review: Review, judgement: Judgement) -> dict[str, object]:
+    return {
+        "review": review.directory.run,
+        "base": review.base,
+        "tree": review.captured.tree,
+        "approved": not judgement.left,
+        "checks": judgement.checks,
+        "findings": [
+            {
+                "file": finding.file,
+                "line": finding.line,
+                "weight": finding.weight,
+                "text": finding.text,
+                "ruling": ruling.disposition if ruling else None,
+                "reason": ruling.reason if ruling else None,
+            }
+            for finding, ruling in judgement.findings
+        ],
+        "kept": str(review.directory.path),
+    }
+
+
+def _begin_fix(
+    review: Review, judgement: Judgement, settings: Settings, *, as_json: bool, is_asking: bool
+) -> RunDirectory:
+    """Makes a run of the findings that are to be implemented, once it was shown."""
+    text = plan_of(judgement.to_implement, files_of(review))
+    compiled = compile_with(text.encode(), settings.plan, mode=Mode.TASKS)
+    if not as_json:
+        draw_plan(compiled, name="what the review found")
+    if is_asking:
+        click.confirm("\nRun this plan?", default=True, abort=True)
+    # The branch starts from the snapshot, so that nothing but a person can put it where it belongs.
+    run = replace(settings.run, finish=Finish.LEAVE)
+    new = NewRun(
+        compiled=compiled,
+        plan_path=None,
+        data=text.encode(),
+        settings=run,
+        repository=review.source.top,
+        base=keep_snapshot(review),
+        is_again=True,
+    )
+    return begin_run(new, home=state_home())
+
+
+def _taking(review: Review, directory: RunDirectory) -> str:
+    """Returns the command that puts what was mended into the checkout that was reviewed."""
+    branch, start = branch_name(directory.run), review.captured.commit
+    if review.captured.is_committed:
+        return f"git merge --ff-only {branch}"
+    return f"git diff --binary {start} {branch} | git apply"

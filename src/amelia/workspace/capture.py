@@ -1,0 +1,56 @@
+"""Takes what is in the user's checkout as a commit of the store: committed or not, staged or not, untracked.
+
+Nothing of theirs is written: a copy of their index is brought up to date, and objects go into the store.
+Ignored files are left out, and so are repositories inside the checkout, which are not touched.
+"""
+
+import shutil
+from dataclasses import dataclass
+
+from amelia.model.errors import ConfigError
+from amelia.model.git import CommitId, Stamp, TreeId
+from amelia.system.git import Repository
+from amelia.system.git_commands import add_all, commit_tree, forget, new_gitlinks, tree_of, write_tree
+from amelia.system.git_places import Lane, Purpose, Store
+from amelia.workspace.lanes import point_at
+
+_MESSAGE = "What was in the checkout\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """A checkout as a commit on top of its head, or the head itself if that is all there is."""
+
+    commit: CommitId
+    tree: TreeId
+    is_committed: bool
+
+
+def capture(store: Store, head: CommitId, *, stamp: Stamp) -> Captured:
+    """Takes the checkout of the store's source as it is now."""
+    lane = Lane(store, 1, Purpose.WORK)
+    point_at(lane, head)
+    where = Repository(lane.git_dir, work_tree=store.source.top, index=store.git_dir / "captured")
+    _copy_index(store, lane)
+    answer = add_all(where)
+    if answer.code != 0:
+        raise ConfigError(
+            f"{store.source.top}: not all files can be read: {answer.err.strip()[:2000]}",
+            hint="give yourself access to them, or have git ignore them",
+        )
+    if strangers := new_gitlinks(where, head):
+        forget(where, strangers)
+    tree = write_tree(where)
+    if tree == tree_of(store.repository, head):
+        return Captured(head, tree, is_committed=True)
+    commit = commit_tree(store.repository, tree, parents=(head,), message=_MESSAGE, stamp=stamp)
+    return Captured(commit, tree, is_committed=False)
+
+
+def _copy_index(store: Store, lane: Lane) -> None:
+    """Copies the user's index with its time, which tells git what may have changed since it was written."""
+    git_dir = store.source.git_dir
+    if (index := git_dir / "index").is_file():
+        shutil.copy2(index, store.git_dir / "captured")
+    for shared in git_dir.glob("sharedindex.*"):
+        shutil.copy2(shared, lane.git_dir / shared.name)

@@ -1,0 +1,41 @@
+"""What a pull request says of a run."""
+
+from amelia.context.letter import letter_body, letter_title, one_line
+from amelia.model import events as ev
+from amelia.model.findings import Disposition, Ruling
+from amelia.model.outcome import Result
+from amelia.model.plan import UnitId
+from runs import chain, finding
+
+
+def test_it_tells_what_landed_what_was_executed_and_what_was_left_out() -> None:
+    late = finding("Later, please.")
+    story = chain(2).start("1").write("1").verify("1").review("1", late)
+    story.rule("1", Ruling(late.id, Disposition.DEFER, "Not now.")).land("1")
+    story.tell(ev.UnitSkipped(UnitId("2"), satisfies=True)).end(Result.COMPLETED)
+    body = letter_body(story.run)
+    assert "- Task 1: Work of 1 (31" in body
+    assert "- Task 2: Work of 2: skipped" in body
+    assert "passes `python -m pytest`" in body
+    assert "- defer: a.py:3: Later, please. (Not now.)" in body
+    assert "Run `demo`." in body
+    assert letter_title(story.run) == "Build the API"
+
+
+def test_it_says_when_nothing_was_executed() -> None:
+    story = chain(1, test_command=None, goal="").start("1")
+    assert "Nothing was executed" in letter_body(story.run)
+    assert "Task 1" not in letter_body(story.run)
+    assert letter_title(story.run) == "Run demo"
+
+
+def test_it_says_which_tests_are_still_red_and_how_many_units_are_not_named() -> None:
+    story = chain(201).start("1").write("1").verify("1", red=("t",)).review("1").land("1")
+    body = letter_body(story.run)
+    assert "- and 1 more" in body
+    assert "1 tests are still red" in body
+
+
+def test_a_line_is_one_line_and_starts_no_block() -> None:
+    assert one_line("## a\n- b\x1b[31m") == "a - b[31m"
+    assert one_line("x" * 20, 10) == "x" * 9 + "…"
