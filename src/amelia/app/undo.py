@@ -4,14 +4,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from amelia.app.people import RefusedError
+from amelia.app.people import RefusedError, standing
 from amelia.land.deliver import landed_tip
 from amelia.land.undo import LeftOnBranch, Way, take_back, way_back
 from amelia.model.delivery import RunUndone
 from amelia.model.git import Stamp
 from amelia.model.journal import Journal
 from amelia.model.state import RunState
-from amelia.schedule.machine import fold
+from amelia.record.runs import RunDirectory
 from amelia.system.git_places import Source
 from amelia.workspace.source import open_source
 
@@ -26,9 +26,9 @@ class Undoing:
     way: Way | None
 
 
-def find_way(journal: Journal) -> Undoing:
-    """Looks how the run of a journal can be taken back; changes nothing."""
-    run = fold(recorded.event for recorded in journal.read())
+def find_way(directory: RunDirectory, journal: Journal) -> Undoing:
+    """Looks how a run can be taken back; changes nothing."""
+    run = standing(directory)
     name = run.facts.run
     if run.outcome is None or not run.outcome.is_final:
         raise RefusedError(

@@ -29,7 +29,7 @@ def command(*, run: str, yes: bool, as_json: bool) -> None:
     """
     directory = find_run(state_home(), run)
     with SqliteJournal(directory.journal) as journal:
-        undoing = find_way(journal)
+        undoing = find_way(directory, journal)
         way = undoing.way
         if way is None:
             _tell(f"nothing of run {directory.run} landed; there is nothing to take back", as_json=as_json)
