@@ -89,10 +89,10 @@ def attempt_diff(directory: RunDirectory, unit: UnitId, attempt: int | None) -> 
     """Returns what an attempt of a unit changed, the last one unless told otherwise."""
     past = read_journal(directory.journal)
     facts = fold(recorded.event for recorded in past).facts
-    if unit not in (units := [known.id for known in facts.units]):
+    attempts = _attempts(past, unit)
+    if not attempts and unit not in (units := [known.id for known in facts.units]):
         shown = ", ".join(units[:8])
         raise UnknownAttemptError(f"run {directory.run} has no unit {unit!r}; it has {shown}")
-    attempts = _attempts(past, unit)
     if not attempts:
         raise UnknownAttemptError(f"{unit} has no finished attempt", hint=f"amelia status {directory.run}")
     number = attempt if attempt is not None else max(attempts)

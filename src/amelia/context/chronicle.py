@@ -14,6 +14,7 @@ from amelia.model.findings import Disposition, Finding, Ruling
 from amelia.model.git import CommitId
 from amelia.model.outcome import Cause, Outcome, Reason
 from amelia.model.plan import TaskId, Unit, UnitId
+from amelia.model.splitting import with_pieces
 
 _SUBTASK: Mapping[type, str] = {
     ev.SubtaskStarted: "running",
@@ -159,12 +160,12 @@ def _told(chronicle: Chronicle, event: ev.Event) -> Chronicle:  # noqa: C901, PL
             return _with(chronicle, unit, skipped=satisfies, stopped=None, is_running=False)
         case ev.UnitParked(unit, reason, detail) | ev.StepBroke(unit=unit, reason=reason, detail=detail):
             return _with(chronicle, unit, stopped=(reason, detail), is_running=False)
-        case ev.UnitSplit():
-            return _split(chronicle, event)
-        case ev.QuestionAnswered(unit, answer, by_default=by_default):
-            return _answered(chronicle, chronicle.chapters[unit], Reply("", answer, by_default))
         case ev.UnitReset(unit) | ev.UnitFixed(unit) | ev.UnitHeld(unit) | ev.UnitRested(unit):
             return _with(chronicle, unit, stopped=None, is_running=False)
+        case ev.QuestionAnswered():
+            return _answered(chronicle, event)
+        case ev.UnitSplit():
+            return _split(chronicle, event)
         case ev.UnitStarted(unit):
             return _with(chronicle, unit, stopped=None, is_running=True)
         case ev.UsageReported(unit=unit, role=role, usage=usage):
@@ -175,21 +176,33 @@ def _told(chronicle: Chronicle, event: ev.Event) -> Chronicle:  # noqa: C901, PL
 
 def _split(chronicle: Chronicle, event: ev.UnitSplit) -> Chronicle:
     """Puts the pieces of a unit in its place; what it used until then is told of the first of them."""
-    whole = chronicle.chapters[event.unit]
-    chapters: dict[UnitId, Chapter] = {}
-    for unit, chapter in chronicle.chapters.items():
-        pieces = event.pieces if unit == event.unit else (chapter.unit,)
-        for piece in pieces:
-            chapters[piece.id] = Chapter(unit=piece) if unit == event.unit else chapter
-    first = event.pieces[0].id
+    facts, old = with_pieces(chronicle.facts, event), chronicle.chapters
+    chapters = {
+        unit.id: replace(old[unit.id], unit=unit) if unit.id in old else Chapter(unit=unit)
+        for unit in facts.units
+    }
+    whole, first = old[event.unit], event.pieces[0].id
     chapters[first] = replace(chapters[first], spent=whole.spent, ruled=whole.ruled, replies=whole.replies)
-    return replace(chronicle, chapters=chapters)
+    return replace(chronicle, facts=facts, chapters=chapters)
 
 
-def _answered(chronicle: Chronicle, chapter: Chapter, reply: Reply) -> Chronicle:
+def _answered(chronicle: Chronicle, event: ev.QuestionAnswered) -> Chronicle:
+    """Keeps what was answered; findings that a person left count as rejected."""
+    chapter = chronicle.chapters[event.unit]
     asked = chapter.stopped[1] if chapter.stopped is not None else ""
-    replies = (*chapter.replies, replace(reply, question=asked))
-    return _with(chronicle, chapter.unit.id, replies=replies, stopped=None, is_running=False)
+    out = tuple(
+        (found, Ruling(found.id, Disposition.REJECT, f"a person: {event.answer}"))
+        for found in chapter.open
+        if found.id in event.dismissed
+    )
+    return _with(
+        chronicle,
+        event.unit,
+        replies=(*chapter.replies, Reply(asked, event.answer, event.by_default)),
+        ruled=(*chapter.ruled, *out),
+        stopped=None,
+        is_running=False,
+    )
 
 
 def _attempted(chronicle: Chronicle, event: ev.Event) -> Chronicle:  # noqa: PLR0911 - a line per event
@@ -208,6 +221,8 @@ def _attempted(chronicle: Chronicle, event: ev.Event) -> Chronicle:  # noqa: PLR
             return _objected(chronicle, unit, Objection(attempt, "the branch it was to land on", text))
         case ev.UnitRetried(unit, cause=cause):
             return _with(chronicle, unit, cause=cause)
+        case ev.UnitIterated(unit):
+            return _with(chronicle, unit, cause=Cause.CHECKS_FAILED)
         case ev.SubtaskStarted(unit, task) | ev.SubtaskCompleted(unit, task) | ev.SubtaskFailed(unit, task):
             known = chronicle.chapters[unit].subtasks
             return _with(chronicle, unit, subtasks={**known, task: _SUBTASK[type(event)]})

@@ -188,11 +188,8 @@ class Coordinator(Generic[S, C]):
             if self._machine.refusal(after, request.wanted) is None:
                 after = evolve(after, request.wanted)
                 events.append(request.wanted)
-        for late in self._overdue(after):
-            after = evolve(after, late)
-            events.append(late)
         commands: list[C] = []
-        while decided := self._machine.decide(after):
+        while decided := self._overdue(after) or self._machine.decide(after):
             for command in decided:
                 if isinstance(command, cmd.Record):
                     told: tuple[ev.Event, ...] = (command.event,)
@@ -219,8 +216,8 @@ class Coordinator(Generic[S, C]):
             if self._journal.requests() or self._overdue(self._run):
                 self._answers.send_nowait(())
 
-    def _overdue(self, run: S) -> list[ev.Event]:
-        return list(self._machine.overdue(run, datetime.now(UTC)))
+    def _overdue(self, run: S) -> list[cmd.Record]:
+        return [cmd.Record(late) for late in self._machine.overdue(run, datetime.now(UTC))]
 
     async def _signals(self, tasks: TaskGroup) -> None:
         """Lets the steps under way finish at the first signal, and ends them at the second."""

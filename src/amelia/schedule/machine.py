@@ -18,6 +18,7 @@ from amelia.model.interventions import Intervention
 from amelia.model.outcome import Outcome
 from amelia.model.plan import UnitId
 from amelia.model.records import RecordCommitted, RecordRefused, RecordStarted
+from amelia.model.splitting import with_pieces
 from amelia.model.state import (
     Active,
     Branch,
@@ -34,7 +35,6 @@ from amelia.schedule.branch import after_resuming, branch_after
 from amelia.schedule.pick import chains
 from amelia.schedule.questions import ruled_by_person
 from amelia.schedule.red import closed_by, implementers
-from amelia.schedule.split import with_pieces
 from amelia.schedule.stages import interrupted, unit_after
 
 

@@ -85,6 +85,7 @@ def test_what_waits_for_a_person_stands_below_with_the_commands_to_type() -> Non
             "    2 tests fail",
             "    amelia retry demo phase-2             try again, with all its attempts",
             "    amelia fix demo phase-2               do it by hand",
+            "    amelia split demo phase-2             carry it out in pieces",
             "    amelia skip demo phase-2              leave it out; what needs it waits",
             "    amelia skip demo phase-2 --satisfied  leave it out, and go on with what needs it",
             "    amelia log demo phase-2               see what happened in full",

@@ -24,6 +24,8 @@ _COMMANDS = {
     "log": "Show what happened in a run, or to one of its units.",
     "diff": "Show what a unit of a run changed.",
     "report": "Show what a run did, what proves it, and what it cost.",
+    "inbox": "Show everything that waits for you.",
+    "answer": "Answer a question, or do what else can be done about what waits for you.",
     "retry": "Let a unit that waits for a person try again.",
     "skip": "Take a unit out of a run.",
     "split": "Carry out a unit that waits for a person in pieces.",

@@ -10,7 +10,7 @@ from amelia.config.places import state_home
 from amelia.model import events as ev
 from amelia.model.git import ref_component
 from amelia.model.journal import Recorded, since_start
-from amelia.model.plan import Mode, UnitId
+from amelia.model.plan import Mode
 from amelia.record.journal import read_journal
 from amelia.record.runs import RunDirectory, find_run
 from amelia.schedule.machine import evolve, fold
@@ -54,7 +54,8 @@ def command(*, run: str, unit: str | None, as_json: bool) -> None:
     if not begun:
         return
     state = fold([begun[0].event])
-    if unit is not None and UnitId(unit) not in state.units:
+    known = {getattr(recorded.event, "unit", None) for recorded in begun} | state.units.keys()
+    if unit is not None and unit not in known:
         raise RefusedError(f"run {directory.run} has no unit {unit!r}", hint=f"amelia status {directory.run}")
     for recorded in begun:
         state = evolve(state, recorded.event) if recorded is not begun[0] else state

@@ -29,6 +29,7 @@ from amelia.show.run.standing import (
     finished_attempts,
     last_attempt,
     outcome_text,
+    question_json,
     subtask_status,
     unit_status,
 )
@@ -238,7 +239,7 @@ def _phases(view: _View) -> Json:
 
 
 def _phase_index(unit: Unit) -> int:
-    return int(unit.id.removeprefix("phase-"))
+    return int(unit.id.removeprefix("phase-").partition("-")[0])  # a piece of a phase has its number
 
 
 def _phase(unit: Unit, view: _View) -> Json:
@@ -336,6 +337,8 @@ def _unit(unit: Unit, view: _View) -> Json:
         "commit": state.commit if isinstance(state, Landed) else None,
         "reason": state.reason if isinstance(state, Parked) else None,
         "detail": state.detail if isinstance(state, Parked) else None,
+        "question": _question(state),
+        "iteration": state.track.iteration if isinstance(state, Active) else None,
         "waiting_for": list(blockers(run, unit)) if is_waiting else [],
         "waiting_until": (state.until or None) if isinstance(state, Resting) else None,
         "blocked_by": list(view.blocked.get(unit.id, ())),
@@ -344,6 +347,11 @@ def _unit(unit: Unit, view: _View) -> Json:
         "started_at": _instant(times.started_at),
         "finished_at": _instant(times.ended_at) if is_over else None,
     }
+
+
+def _question(state: UnitState) -> Json | None:
+    asking = state.asking if isinstance(state, Parked) else None
+    return question_json(asking.question) if asking is not None else None
 
 
 def _spent(spent: Spent) -> Json:

@@ -6,10 +6,12 @@ Nothing here is stored anywhere: it follows from the state of a run. Costs grow 
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from amelia.model.agents import Spent
 from amelia.model.outcome import Reason
 from amelia.model.plan import TaskId, TaskStatus, UnitId
+from amelia.model.questions import Question
 from amelia.model.state import (
     Active,
     Driving,
@@ -176,12 +178,37 @@ def exits_of(run: RunState, unit: UnitId, blocked: Blocked) -> tuple[Exit, ...]:
 def _ways(run: RunState, unit: UnitId, state: Parked) -> tuple[Exit, ...]:
     again = "go on where it stopped" if state.stage else "try again, with all its attempts"
     return (
+        *(_answers(run, unit, state.asking.question) if state.asking is not None else ()),
         _exit(run, "retry", unit, effect=again),
         _exit(run, "fix", unit, effect="do it by hand"),
+        _exit(run, "split", unit, effect="carry it out in pieces"),
         _exit(run, "skip", unit, effect="leave it out; what needs it waits"),
         _exit(run, "skip", unit, "--satisfied", effect="leave it out, and go on with what needs it"),
         _exit(run, "log", unit, effect="see what happened in full"),
     )
+
+
+def _answers(run: RunState, unit: UnitId, question: Question) -> Iterator[Exit]:
+    """Yields how a question can be answered: with each of its options, and in a person's own words."""
+    place = printable(f"{run.facts.run}/{unit}")
+    for number, option in enumerate(question.options, start=1):
+        by_default = ", which is the default" if option == question.default else ""
+        yield Exit(
+            shlex.join(["amelia", "answer", place, str(number)]), f"answer: {printable(option)}{by_default}"
+        )
+    yield Exit(shlex.join(["amelia", "answer", place, "TEXT"]), "answer in your own words")
+
+
+def question_json(question: Question | None) -> dict[str, Any] | None:
+    """Returns a question with nothing in it but what JSON knows."""
+    if question is None:
+        return None
+    return {
+        "text": question.text,
+        "options": list(question.options),
+        "default": question.default,
+        "deadline": question.deadline,
+    }
 
 
 def spent_text(spent: Spent) -> str:

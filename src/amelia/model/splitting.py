@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from amelia.model.events import RunStarted, UnitSplit
+from amelia.model.facts import RunStarted
+from amelia.model.interventions import UnitSplit
 from amelia.model.plan import TaskId, Unit, UnitId
 
 N = TypeVar("N", TaskId, UnitId)

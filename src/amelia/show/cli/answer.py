@@ -1,0 +1,96 @@
+"""`amelia answer ID …`: answers a question, or does what else can be done about something that waits."""
+
+import shlex
+
+import click
+
+from amelia.app.people import RefusedError, standing
+from amelia.config.places import state_home
+from amelia.model.events import QuestionAnswered
+from amelia.model.plan import UnitId
+from amelia.model.questions import LEAVE_IT, Question
+from amelia.model.state import Parked
+from amelia.record.runs import RunDirectory, find_run
+from amelia.show.cli.waiting import waiting_items
+from amelia.show.cli.wishes import carry_wish
+from amelia.show.run.inbox import Item
+
+_OF_UNIT = frozenset({"retry", "fix", "skip", "split", "log"})
+_MORE = "raise"
+_LONGEST = 4000
+
+
+@click.command("answer", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.argument("item")
+@click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.pass_context
+def command(ctx: click.Context, *, item: str, words: tuple[str, ...]) -> None:
+    """Answer what waits for you, by its ID in `amelia inbox`: RUN, or RUN/UNIT.
+
+    To a question: the number of an option, or any text. To anything else, what the inbox offers, as the
+    command of that name takes it: retry, skip, skip --satisfied, split, fix, abort, approve, reject TEXT,
+    raise [AMOUNT].
+    """
+    run, _, unit = item.partition("/")
+    directory = find_run(state_home(), run)
+    name = UnitId(unit) if unit else None
+    question = _asked(directory, name) if name is not None else None
+    if name is not None and question is not None and not _is_choice(words, question):
+        carry_wish(directory, _answer(name, question, " ".join(words)), said=f"{unit} is answered")
+        return
+    found = next(
+        (
+            each
+            for each in waiting_items(state_home(), repository=None)
+            if (each.run, each.unit) == (directory.run, name)
+        ),
+        None,
+    )
+    if found is None:
+        raise RefusedError(f"{item} does not wait for you", hint="`amelia inbox --all` shows what does")
+    verb, *arguments = _as_command(found, words)
+    group = ctx.find_root().command
+    assert isinstance(group, click.Group)
+    chosen = group.get_command(ctx, verb)
+    assert chosen is not None
+    chosen.main(args=arguments, prog_name=f"amelia {verb}", standalone_mode=False)
+
+
+def _asked(directory: RunDirectory, unit: UnitId) -> Question | None:
+    state = standing(directory).units.get(unit)
+    return state.asking.question if isinstance(state, Parked) and state.asking is not None else None
+
+
+def _is_choice(words: tuple[str, ...], question: Question) -> bool:
+    """Says whether a question is not answered, but something else is done about its unit."""
+    return words[0] in {*_OF_UNIT, "abort"} and " ".join(words) not in question.options
+
+
+def _answer(unit: UnitId, question: Question, said: str) -> QuestionAnswered:
+    """Returns an answer: an option by its number or its text, or what a person says in their own words."""
+    text = said.strip()[:_LONGEST]
+    if not text:
+        raise RefusedError("an answer has to say something")
+    if question.options and text.isdecimal():
+        number = int(text)
+        if not 1 <= number <= len(question.options):
+            raise RefusedError(f"there is no option {number}; there are {len(question.options)}")
+        text = question.options[number - 1]
+    is_dismissed = bool(question.about) and text.casefold() == LEAVE_IT
+    return QuestionAnswered(unit, text, dismissed=question.about if is_dismissed else ())
+
+
+def _as_command(item: Item, words: tuple[str, ...]) -> list[str]:
+    """Returns the command that a choice stands for, which has to be one that the item offers."""
+    offered = [shlex.split(way.command)[1:] for way in item.choices]
+    if words[0] == _MORE:
+        raised = next((each for each in offered if each[0] == "resume" and len(each) > 2), None)  # noqa: PLR2004 - with an option
+        if raised is not None:
+            return [*raised[:-1], *(words[1:] or raised[-1:])]
+    elif words[0] in {each[0] for each in offered}:
+        unit = (item.unit,) if item.unit is not None and words[0] in _OF_UNIT else ()
+        return [words[0], item.run, *unit, *words[1:]]
+    known = sorted({each[0] for each in offered})
+    raise RefusedError(
+        f"{item.id} cannot be answered with {words[0]!r}", hint=f"it can with: {', '.join(known)}"
+    )

@@ -1,0 +1,20 @@
+"""Finds what waits for a person, in the runs of a state home."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from amelia.app.history import known_drafts, known_runs
+from amelia.record.journal import read_journal
+from amelia.show.run.inbox import Item, draft_items, items_of
+from amelia.show.run.standing import is_final
+from amelia.show.run.times import Timeline
+
+
+def waiting_items(home: Path, *, repository: str | None) -> Iterator[Item]:
+    """Yields what waits for a person, of one repository or of all, newest runs first."""
+    for draft in known_drafts(home):
+        if repository in {None, draft.draft.facts.repository}:
+            yield from draft_items(draft, since=read_journal(draft.directory.journal)[-1].at)
+    for known in known_runs(home)[0]:
+        if repository in {None, known.run.facts.repository} and not is_final(known.run):
+            yield from items_of(known, Timeline().after(read_journal(known.directory.journal)))

@@ -1,0 +1,184 @@
+"""Everything that waits for a person, in one place: questions, what failed, what is blocked, what ran out."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stories import APPROVED, FILES, SETTINGS, Done, Stage, develops, make_stage, rejects, tasks, writes
+
+pytestmark = pytest.mark.slow
+
+ONCE = f"{SETTINGS}\n[modes.lifecycle]\nattempts = 1\nmax_iterations = 2\n\n[modes.tasks]\nattempts = 1\n"
+FAILS = {"append": "broken", "text": "again\n"}
+CHAIN = """\
+# Chain
+
+### Task 1: First
+- Priority: high
+- Files: create first.txt
+- Acceptance criteria: there is a file
+### Task 2: Second
+- Depends on: 1
+- Files: create src/models/second.py, src/api/second.py
+- Acceptance criteria: there is a model, there is an api
+"""
+
+
+def asks(**more: Any) -> dict[str, Any]:
+    """Describes a report that ends with a question."""
+    question = {"question": "Which colour?", "options": ["red", "blue"], **more}
+    return {"status": "partial", "summary": "I need to know.", "needs_clarification": question}
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Stage:
+    return make_stage(tmp_path, {**FILES, "amelia.toml": ONCE})
+
+
+def goes_on(stage: Stage) -> Done:
+    return stage.amelia("resume", stage.name, "--json")
+
+
+def inbox(stage: Stage, *options: str) -> list[dict[str, Any]]:
+    done = stage.amelia("inbox", "--json", *options)
+    assert done.code == 0
+    return done.json
+
+
+def test_a_question_is_answered_by_number_in_the_session_that_asked(stage: Stage) -> None:
+    done = stage.run(
+        tasks("One", "Two"),
+        develops("1", {"write": "half", "text": "x"}, attempt=1, report=asks(default="red")),
+        develops("1", {"write": "a", "text": "x"}, attempt=2),
+        writes("2", "b"),
+        APPROVED,
+    )
+    assert (done.code, done.outcome) == (4, "needs_human(question)")
+    [item] = inbox(stage)
+    assert (item["id"], item["kind"], item["blocks"]) == (f"{stage.name}/1", "question", ["2"])
+    assert item["question"]["options"] == ["red", "blue"]
+    assert item["since"]
+    text = stage.amelia("inbox").out
+    assert "Which colour?" in text
+    assert "answer: red, which is the default" in text
+
+    assert stage.amelia("answer", f"{stage.name}/1", "2").code == 0
+    assert goes_on(stage).outcome == "completed"
+    [first], [second] = stage.turns("1", 1), stage.turns("1", 2)
+    assert second["session"] == first["session"]
+    assert "Which colour?" in second["prompt"]
+    assert "blue" in second["prompt"]
+    assert stage.files(stage.log("%H")[0]) == ["a", "half"]
+    assert inbox(stage) == []
+    assert "nothing waits for you" in stage.amelia("inbox").out
+
+
+def test_a_question_nobody_answered_in_time_is_answered_with_its_default(stage: Stage) -> None:
+    done = stage.run(
+        tasks("One"),
+        develops("1", attempt=1, report=asks(default="red", deadline_minutes=0)),
+        writes("1", "a", attempt=2),
+        APPROVED,
+    )
+    assert done.outcome == "completed"
+    assert [(event["answer"], event["by_default"]) for event in done.of_type("question_answered")] == [
+        ("red", True)
+    ]
+
+
+def test_what_a_person_leaves_of_a_review_is_not_asked_for_again(stage: Stage) -> None:
+    clarify = {"items": [{"finding": 1, "disposition": "CLARIFY", "reason": "who knows"}]}
+    done = stage.run(
+        tasks("One"),
+        writes("1", "a"),
+        rejects("Use another name?"),
+        {"role": "evaluator", "report": clarify},
+    )
+    assert (done.code, done.outcome) == (4, "needs_human(question)")
+    assert [way["effect"] for way in inbox(stage)[0]["choices"][:2]] == ["answer: do it", "answer: leave it"]
+    assert stage.amelia("answer", f"{stage.name}/1", "leave it").code == 0
+    assert goes_on(stage).outcome == "completed"
+    [ruled] = stage.status()["rejected_findings"]
+    assert (ruled["text"], ruled["reason"]) == ("Use another name?", "a person: leave it")
+
+
+def test_what_failed_is_answered_as_the_command_of_that_name_does_it(stage: Stage) -> None:
+    stage.run(CHAIN, develops("1", FAILS), writes("2", "second.txt"), APPROVED)
+    [item] = inbox(stage)
+    assert (item["kind"], item["unit"], item["blocks"]) == ("parked", "1", ["2"])
+    assert stage.amelia("answer", item["id"], "skip").code == 0
+    assert goes_on(stage).outcome == "needs_human(blocked)"
+    [blocked] = inbox(stage)
+    assert (blocked["kind"], blocked["unit"]) == ("blocked", "2")
+    assert stage.amelia("answer", blocked["id"], "abort").code == 0
+    assert stage.status()["outcome"] == "aborted"
+    gone = stage.amelia("answer", blocked["id"], "abort")
+    assert gone.code == 2
+    assert "does not wait for you" in gone.err
+
+
+def test_an_answer_that_is_not_offered_is_refused_and_says_what_is(stage: Stage) -> None:
+    stage.run(tasks("One"), develops("1", FAILS), APPROVED)
+    refused = stage.amelia("answer", f"{stage.name}/1", "approve")
+    assert refused.code == 2
+    assert "retry" in refused.err
+    assert stage.amelia("answer", stage.name, "skip").code == 2
+
+
+def test_what_waits_elsewhere_is_shown_when_all_is_asked_for(stage: Stage, tmp_path: Path) -> None:
+    stage.run(tasks("One"), develops("1", FAILS), APPROVED)
+    other = make_stage(tmp_path / "other")
+    assert Stage(tmp_path, other.repo, stage.home).amelia("inbox", "--json").json == []
+    [item] = Stage(tmp_path, other.repo, stage.home).amelia("inbox", "--all", "--json").json
+    assert item["repository"] == str(stage.repo.path)
+
+
+def test_failed_checks_are_followed_by_a_fresh_session_on_the_same_files(stage: Stage) -> None:
+    promised = {"status": "completed", "summary": "<promise>DONE</promise>"}
+    done = stage.run(
+        CHAIN,
+        develops("1", {"write": "first.txt", "text": "x"}, FAILS, attempt=1, report=promised),
+        develops("1", {"run": "test -e first.txt && rm broken"}, attempt=2),
+        writes("2", "src/models/second.py", "src/api/second.py"),
+        APPROVED,
+    )
+    assert done.outcome == "completed"
+    [iterated] = done.of_type("task_iterated")
+    assert (iterated["attempt"], iterated["iteration"]) == (2, 2)
+    assert [event["promised"] for event in done.of_type("attempt_ended")] == [True, False, False]
+    [first], [second] = stage.turns("1", 1), stage.turns("1", 2)
+    assert first["session"] != second["session"]
+    assert "You declared this work to be done" in second["prompt"]
+    assert "go on from there" in second["prompt"]
+
+
+def test_a_parked_task_is_cut_by_the_rules_and_carried_out_in_pieces(stage: Stage) -> None:
+    stage.run(
+        CHAIN,
+        writes("1", "first.txt"),
+        develops("2", FAILS),
+        writes("2-a", "src/models/second.py"),
+        writes("2-b", "src/api/second.py"),
+        APPROVED,
+    )
+    done = stage.amelia("answer", f"{stage.name}/2", "split")
+    assert "2 is split into 2-a, 2-b" in done.out
+    assert goes_on(stage).outcome == "completed"
+    assert stage.subjects() == ["Task 1: First", "Task 2-a: Second (a)", "Task 2-b: Second (b)"]
+    assert stage.status()["completed_task_ids"] == ["1", "2"]
+    assert "landed" in stage.amelia("log", stage.name, "2-a").out
+
+
+def test_a_task_can_be_split_by_hand(stage: Stage) -> None:
+    stage.run(tasks("One"), develops("1", FAILS), writes("1-a", "a"), writes("1-b", "b"), APPROVED)
+    none = stage.amelia("split", stage.name, "1")
+    assert none.code == 2
+    assert "--edit" in none.err
+    text = stage.room / "pieces.md"
+    text.write_text("### Task 7: This\nDo this.\n\n### Task 8: That\n- Depends on: 7\nDo that.\n")
+    editor = {"VISUAL": f"cp {text}", "EDITOR": f"cp {text}"}
+    done = stage.amelia("split", stage.name, "1", "--edit", env=editor)
+    assert "1 is split into 1-a, 1-b" in done.out
+    assert goes_on(stage).outcome == "completed"
+    assert stage.subjects() == ["Task 1-a: This", "Task 1-b: That"]
