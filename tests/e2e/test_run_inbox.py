@@ -182,3 +182,68 @@ def test_a_task_can_be_split_by_hand(stage: Stage) -> None:
     assert "1 is split into 1-a, 1-b" in done.out
     assert goes_on(stage).outcome == "completed"
     assert stage.subjects() == ["Task 1-a: This", "Task 1-b: That"]
+
+
+PHASE = """\
+# Phases
+
+## Phase 1: Base
+### Task 1.1: Model
+Type: chore
+### Task 1.2: View
+Type: chore
+"""
+
+
+def test_every_task_of_a_phase_can_have_a_session_of_its_own(tmp_path: Path) -> None:
+    stage = make_stage(
+        tmp_path, {**FILES, "amelia.toml": f'{SETTINGS}\n[modes.phased]\nsession_scope = "subtask"\n'}
+    )
+    done = stage.run(
+        PHASE,
+        develops("phase-1", {"run": "test -e one && echo x > two || echo x > one"}, attempt=1),
+        APPROVED,
+        options=["--mode", "phased"],
+    )
+    assert done.outcome == "completed"
+    first, second = stage.turns("phase-1", 1)
+    assert first["session"] != second["session"]
+    assert "Model" in first["prompt"]
+    assert "View" not in first["prompt"]
+    assert "View" in second["prompt"]
+    told = [(event["type"], event["task"]) for event in done.of_type("subtask_started", "subtask_completed")]
+    assert told == [
+        ("subtask_started", "1.1"),
+        ("subtask_completed", "1.1"),
+        ("subtask_started", "1.2"),
+        ("subtask_completed", "1.2"),
+    ]
+    assert stage.files(stage.log("%H")[0]) == ["one", "two"]
+
+
+def test_a_phase_stops_at_the_first_task_that_fails(tmp_path: Path) -> None:
+    settings = f'{SETTINGS}\n[modes.phased]\nattempts = 1\nsession_scope = "subtask"\n'
+    stage = make_stage(tmp_path, {**FILES, "amelia.toml": settings})
+    failed = {"status": "failed", "summary": "cannot"}
+    done = stage.run(PHASE, develops("phase-1", report=failed), APPROVED, options=["--mode", "phased"])
+    assert done.outcome == "halted(agent_limit)"
+    assert len(stage.turns("phase-1", 1)) == 1
+    assert [event["task"] for event in done.of_type("subtask_started")] == ["1.1"]
+    assert [event["task"] for event in done.of_type("subtask_failed")] == ["1.1", "1.2"]
+
+
+def test_a_budget_that_is_used_up_is_raised_by_an_answer(stage: Stage) -> None:
+    used = {"cost": 2.0}
+    plan = tasks("One", "Two")
+    turns = (
+        develops("1", {"write": "a", "text": "x"}, usage=used),
+        develops("2", {"write": "b", "text": "x"}, usage=used),
+        {**APPROVED, "usage": used},
+    )
+    done = stage.run(plan, *turns, options=["--max-cost", "3"])
+    assert (done.code, done.outcome) == (6, "halted(budget)")
+    [item] = inbox(stage)
+    assert (item["id"], item["kind"]) == (stage.name, "budget")
+    raised = stage.amelia("answer", stage.name, "raise", "100")
+    assert raised.code == 0
+    assert stage.status()["outcome"] == "completed"

@@ -3,11 +3,13 @@
 import pytest
 
 from amelia.model import events as ev
+from amelia.model.findings import Disposition, FindingId, Ruling
 from amelia.model.journal import Wanted
-from amelia.model.outcome import Result
+from amelia.model.outcome import Reason, Result
 from amelia.model.plan import UnitId
 from amelia.run.requests import fits, refusal
-from runs import Story, chain, work
+from amelia.schedule.questions import about_findings
+from runs import Story, chain, finding, unit, work
 
 WISHES: list[Wanted] = [ev.PauseRequested(), ev.CancelRequested(), ev.AbortRequested()]
 PARKED, LANDED, WAITING, SKIPPED, BUSY = "2", "1", "4", "3", "2"
@@ -15,7 +17,12 @@ PARKED, LANDED, WAITING, SKIPPED, BUSY = "2", "1", "4", "3", "2"
 
 def of_unit(name: str) -> list[Wanted]:
     unit = UnitId(name)
-    return [ev.UnitReset(unit), ev.UnitFixed(unit, work("fix")), ev.UnitSkipped(unit, satisfies=False)]
+    return [
+        ev.UnitReset(unit),
+        ev.UnitFixed(unit, work("fix")),
+        ev.UnitSkipped(unit, satisfies=False),
+        ev.UnitSplit(unit, ()),
+    ]
 
 
 def halted() -> Story:
@@ -85,3 +92,24 @@ def test_what_has_not_started_can_be_skipped() -> None:
 def test_what_is_done_or_under_way_cannot_be_skipped(story: Story, name: str, standing: str) -> None:
     wanted = ev.UnitSkipped(UnitId(name), satisfies=True)
     assert refusal(story.run, wanted) == f"{name} cannot be skipped: it is {standing}"
+
+
+def test_only_a_question_can_be_answered_and_only_about_what_it_asks() -> None:
+    two = UnitId("2")
+    assert (
+        refusal(halted().run, ev.QuestionAnswered(two, "so")) == "2 waits for a person, but has asked nothing"
+    )
+    found = finding("which one?")
+    story = chain(1).start("1").write("1").verify("1").review("1", found)
+    story.rule("1", Ruling(found.id, Disposition.CLARIFY))
+    question = about_findings([found])
+    story.tell(ev.UnitParked(UnitId("1"), Reason.QUESTION, question.text, question))
+    one = UnitId("1")
+    assert refusal(story.run, ev.QuestionAnswered(one, "leave it", dismissed=(found.id,))) is None
+    other = ev.QuestionAnswered(one, "leave it", dismissed=(FindingId("other"),))
+    assert refusal(story.run, other) == "1 asks about other findings by now"
+
+
+def test_pieces_have_names_that_no_other_unit_has() -> None:
+    taken = ev.UnitSplit(UnitId("2"), (unit("4"),))
+    assert refusal(halted().run, taken) == "run demo has a unit '4' already"
