@@ -247,3 +247,23 @@ def test_a_budget_that_is_used_up_is_raised_by_an_answer(stage: Stage) -> None:
     raised = stage.amelia("answer", stage.name, "raise", "100")
     assert raised.code == 0
     assert stage.status()["outcome"] == "completed"
+
+
+def test_a_plan_that_waits_for_approval_is_in_the_inbox_and_approved_by_an_answer(stage: Stage) -> None:
+    task = {
+        "id": "1",
+        "title": "Greet",
+        "type": "chore",
+        "files_to_create": ["a.txt"],
+        "description": "Do it.",
+    }
+    drafted = {"role": "architect", "report": {"goal": "Greet people", "tasks": [task]}}
+    stage.play(drafted, writes("*", "a.txt"), APPROVED)
+    done = stage.amelia("run", "greet people", "--script", stage.room / "script.toml", "--no-input", "--json")
+    assert done.code == 4, done.err
+    [item] = inbox(stage)
+    assert (item["id"], item["kind"], item["goal"]) == (stage.name, "approval", "greet people")
+    assert not item["detail"]
+    assert stage.amelia("answer", stage.name, "approve").code == 0
+    assert goes_on(stage).outcome == "completed"
+    assert inbox(stage) == []
