@@ -27,6 +27,7 @@ REPORTED = Answer(
         "subtasks_completed": [],
         "subtasks_failed": [],
         "error_context": None,
+        "needs_clarification": None,
     }
 )
 APPROVED = Answer(report={"approved": True, "comments": []})
