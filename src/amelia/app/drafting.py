@@ -25,7 +25,7 @@ from amelia.model.settings import Settings
 from amelia.plan.approval import Verdict, judge_plan
 from amelia.plan.issue import Issue
 from amelia.record.journal import SqliteJournal, read_journal
-from amelia.record.prompts import kept_texts
+from amelia.record.prompts import keep_texts, kept_texts, own_texts
 from amelia.record.runs import RunDirectory
 from amelia.record.versions import digest, keep, read_version, write_version
 from amelia.run.architect import Studio, StudioSteps
@@ -73,6 +73,7 @@ def propose(new: NewDraft, *, home: Path) -> RunDirectory:
     directory = new_directory(home, source, name=new.goal.replace("/", " ").replace(".", " "))
     with beginning(directory, source) as journal:
         _, start = make_store(source, directory.path, run=directory.run, base=base)
+        keep_texts(directory, own_texts(settings.run.prompts))
         issue = new.issue.text.encode("utf-8", errors="replace") if new.issue is not None else None
         if issue is not None:
             keep(directory.issue, issue)
