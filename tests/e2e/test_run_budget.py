@@ -107,7 +107,7 @@ def test_a_session_that_is_gone_is_replaced_and_the_run_says_so(stage: Stage) ->
     assert done.of_type("session_replaced")
     lost, fresh = stage.turns("1", 2)[:2]
     assert (lost["resume"], fresh["resume"]) == (True, False)
-    assert "## Your assignment" in fresh["prompt"]
+    assert "## Your Assignment" in fresh["prompt"]
     assert "No." in fresh["prompt"]
 
 
