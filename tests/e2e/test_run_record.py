@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from amelia.record.execution import read_execution_state
-from stories import APPROVED, Stage, develops, make_stage, rejects, tasks, writes
+from stories import APPROVED, FILES, Stage, develops, make_stage, rejects, tasks, writes
 
 pytestmark = pytest.mark.slow
 
@@ -239,3 +239,18 @@ def test_a_persons_words_are_told_and_kept_and_wrong_ones_stop_the_run(stage: St
     done = stage.run(tasks("Two"), writes("1", "a.txt"), APPROVED, env=env)
     assert done.code == 3
     assert "{{directory}} is missing, {{kind}} is not known" in done.err
+
+
+def test_files_beside_the_record_are_not_in_its_way(tmp_path: Path) -> None:
+    beside = {
+        "docs/index.md": "# Docs\n",
+        "docs/amelia/notes.md": "old\n",
+        "docs/amelia/2020-01-01-old/plan.md": "",
+    }
+    stage = make_stage(tmp_path, {**FILES, **beside})
+    done = stage.run(tasks("One"), writes("1", "a.txt"), APPROVED, env=RECORDED)
+    (recorded,) = done.of_type("record_committed")
+    assert recorded["commit"] is not None, recorded
+    landed = stage.files()
+    assert set(beside) <= set(landed)
+    assert any(name.startswith("docs/amelia/2") and name.endswith("-sample/plan.md") for name in landed)

@@ -235,6 +235,11 @@ def test_a_command_for_a_shell_is_refused_and_told_how(tmp_path: Path, line: str
         ('[verify]\njunit = "a/../../x"', "verify.junit must be a path inside the repository"),
         ('[verify]\njunit = "."', "verify.junit must be a path inside the repository"),
         ('[verify]\njunit = "a\\u0000"', "verify.junit must be a path inside the repository"),
+        ('artifacts_dir = "../x"', 'artifacts_dir must be a path inside the repository, not "../x"'),
+        *(
+            (f"artifacts_dir = {place}", "artifacts_dir must be a path where the repository can have files")
+            for place in ('".git"', '"docs/.GIT/x"', '"a\\nb"', f'"{"x" * 201}"')
+        ),
         ("[verify]\njunit = []", "verify.junit must be a path inside the repository, not []"),
         ("[verify]\ntimeout_minutes = 0", "verify.timeout_minutes must be a number from 0.01 to 1440, not 0"),
         (

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from amelia.config.found import Found
 from amelia.model.errors import ConfigError
+from amelia.plan.paths import is_in_git, is_malformed
 
 _SHELL_WORDS = frozenset({"&&", "||", "|", "&", ";", ">", ">>", "<", "2>", "2>&1"})
 _NO_SHELL = 'no shell reads it; write ["sh", "-c", "…"] if one must'
@@ -28,6 +29,7 @@ _KEYS_ELSEWHERE = (
 _SCHEMES = frozenset({"http", "https"})
 _ADDRESS = "write it like http://127.0.0.1:8080/v1; `key` names the variable that holds a key"
 _UNBOUNDED = "none"
+_LONGEST_FOLDER = 200
 
 Schema: TypeAlias = Mapping[str, object]
 
@@ -160,6 +162,13 @@ def _path_inside(found: Found) -> str:
     return found.value
 
 
+def _folder_inside(found: Found) -> str:
+    path = _path_inside(found)
+    if is_in_git(path) or is_malformed(path) or len(path) > _LONGEST_FOLDER:
+        raise found.wrong("a path where the repository can have files")
+    return path
+
+
 def _paths_inside(found: Found) -> tuple[str, ...]:
     if not isinstance(found.value, list):
         raise found.wrong("a list of paths")
@@ -189,6 +198,8 @@ file_beside = Reader(_file_beside, _TEXT)
 """Reads a path relative to the file it stands in; returns it absolute."""
 path_inside = Reader(_path_inside, _TEXT)
 """Reads a path, or a pattern of paths, inside the repository."""
+folder_inside = Reader(_folder_inside, _TEXT)
+"""Reads where a directory of the repository is to be, which is not git's own."""
 paths_inside = Reader(_paths_inside, {"type": "array", "items": _TEXT})
 """Reads a list of paths, or of patterns of paths, inside the repository."""
 command = Reader(_command, {"anyOf": [_TEXT, {"type": "array", "items": {"type": "string"}, "minItems": 1}]})

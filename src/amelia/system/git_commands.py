@@ -159,9 +159,11 @@ def stage_blobs(where: Repository, blobs: Mapping[str, str]) -> None:
 
 def kinds_at(where: Repository, tree: Treeish, paths: Iterable[str]) -> dict[str, str]:
     """Returns which of some paths a tree has, and what is there: a tree, a blob or a commit."""
-    fields = run_git(where, "ls-tree", "-z", "--full-tree", tree, "--", *paths).fields
+    wanted = set(paths)
+    # Git lists what is beside a path, too, if it is told of a directory above it as well.
+    fields = run_git(where, "ls-tree", "-z", "-t", "--full-tree", tree, "--", *wanted).fields
     entries = (field.partition("\t") for field in fields)
-    return {path: entry.split()[1] for entry, _, path in entries}
+    return {path: entry.split()[1] for entry, _, path in entries if path in wanted}
 
 
 def names_in(where: Repository, tree: Treeish, directory: str) -> set[str]:
