@@ -29,7 +29,7 @@ from amelia.app.checkup import (
     subjects,
     well,
 )
-from amelia.app.history import known_runs
+from amelia.app.history import take_inventory
 from amelia.config import NO_OPTIONS, Options, load
 from amelia.config.places import caller_secrets
 from amelia.drive.transcript import Redactor
@@ -125,13 +125,13 @@ def _look_at_home(patient: _Patient) -> Iterable[Check]:
 
 
 def _look_at_runs(patient: _Patient) -> Iterable[Check]:
-    runs, lost = known_runs(patient.home)
-    idle = [known for known in runs if not known.is_driven]
+    inventory = take_inventory(patient.home)
+    idle = [known for known in inventory.runs if not known.is_driven]
     final = [known for known in idle if known.run.outcome is not None and known.run.outcome.is_final]
     yield from runs_checks(
         finished=sum(known.directory.store.exists() for known in final),
         interrupted=[known.directory.run for known in idle if not is_over(known.run)],
-        unreadable=[one.directory.run for one in lost],
+        unreadable=[one.directory.run for one in inventory.lost],
     )
 
 

@@ -1,6 +1,6 @@
 """What runs left behind: which there are, what their units changed, and what can be removed."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -9,13 +9,13 @@ from amelia.app.workshops import keep_work, open_store, open_workshop
 from amelia.model import events as ev
 from amelia.model.errors import AmeliaError, InternalError, JournalError
 from amelia.model.git import CommitId
-from amelia.model.journal import Recorded, since_start
+from amelia.model.journal import Recorded
 from amelia.model.plan import UnitId
 from amelia.model.proposal import Draft
 from amelia.model.state import RunState
 from amelia.record.journal import is_driven, read_journal
-from amelia.record.runs import RunDirectory, all_runs, proposed, started
-from amelia.schedule.draft import fold_draft
+from amelia.record.runs import RunDirectory, all_runs
+from amelia.schedule.draft import fold_draft, is_draft
 from amelia.schedule.machine import fold
 from amelia.system.git_commands import diff_text
 from amelia.workspace.removal import remove
@@ -41,11 +41,12 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class KnownDraft:
-    """A run that has no approved plan yet, and where its draft stands."""
+    """A run that has no approved plan yet, where its draft stands, and since when."""
 
     directory: RunDirectory
     at: datetime
     draft: Draft
+    since: datetime
     is_driven: bool
 
 
@@ -57,32 +58,43 @@ class Unreadable:
     problem: str
 
 
-def known_runs(home: Path) -> tuple[list[Known], list[Unreadable]]:
-    """Returns all runs, newest first, and those that cannot be read."""
-    found: list[Known] = []
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """All runs, newest first: those that have started, those without an approved plan, the unreadable."""
+
+    runs: list[Known]
+    drafts: list[KnownDraft]
+    lost: list[Unreadable]
+
+
+def take_inventory(home: Path) -> Inventory:
+    """Returns all runs that there are; each journal is read once."""
+    runs: list[Known] = []
+    drafts: list[KnownDraft] = []
     lost: list[Unreadable] = []
     for directory in all_runs(home):
         try:
-            past = read_journal(directory.journal)
-            if past and not since_start(past):
-                continue  # a draft, which is no run yet
-            run = fold(recorded.event for recorded in past)
+            found = _known(directory)
         except (JournalError, InternalError) as problem:
             lost.append(Unreadable(directory, str(problem)))
-        else:
-            found.append(Known(directory, past[0].at, run, is_driven(directory.journal)))
-    return sorted(found, key=lambda known: known.at, reverse=True), lost
-
-
-def known_drafts(home: Path) -> list[KnownDraft]:
-    """Returns the runs without an approved plan, newest first; what cannot be read is left out."""
-    found: list[KnownDraft] = []
-    for directory in all_runs(home):
-        if (first := proposed(directory)) is None or started(directory) is not None:
             continue
-        draft = fold_draft(recorded.event for recorded in read_journal(directory.journal))
-        found.append(KnownDraft(directory, first[0], draft, is_driven(directory.journal)))
-    return sorted(found, key=lambda known: known.at, reverse=True)
+        if isinstance(found, Known):
+            runs.append(found)
+        else:
+            drafts.append(found)
+    runs.sort(key=lambda known: known.at, reverse=True)
+    drafts.sort(key=lambda known: known.at, reverse=True)
+    return Inventory(runs, drafts, lost)
+
+
+def _known(directory: RunDirectory) -> Known | KnownDraft:
+    past = read_journal(directory.journal)
+    events = [recorded.event for recorded in past]
+    if is_draft(events):
+        draft, since = fold_draft(events), past[-1].at
+        return KnownDraft(directory, past[0].at, draft, since, is_driven(directory.journal))
+    run = fold(events)
+    return Known(directory, past[0].at, run, is_driven(directory.journal))
 
 
 def attempt_diff(directory: RunDirectory, unit: UnitId, attempt: int | None) -> bytes:
@@ -133,7 +145,8 @@ def collect(home: Path) -> Iterator[tuple[RunDirectory, int | str]]:
 
     What attempts left is put into the user's repository first; journals, plans and transcripts stay.
     """
-    for known in known_runs(home)[0]:
+    inventory = take_inventory(home)
+    for known in inventory.runs:
         is_final = known.run.outcome is not None and known.run.outcome.is_final
         if not is_final or known.is_driven or not known.directory.store.exists():
             continue
@@ -143,12 +156,12 @@ def collect(home: Path) -> Iterator[tuple[RunDirectory, int | str]]:
             yield known.directory, str(problem)
             continue
         yield known.directory, _clear(known.directory)
-    yield from _collect_drafts(home)
+    yield from _collect_drafts(inventory.drafts)
 
 
-def _collect_drafts(home: Path) -> Iterator[tuple[RunDirectory, int | str]]:
+def _collect_drafts(drafts: Iterable[KnownDraft]) -> Iterator[tuple[RunDirectory, int | str]]:
     """Removes the stores of drafts that are over; nothing in them is anybody's work."""
-    for known in known_drafts(home):
+    for known in drafts:
         is_final = known.draft.outcome is not None and known.draft.outcome.is_final
         if is_final and not known.is_driven and known.directory.store.exists():
             yield known.directory, _clear(known.directory)

@@ -12,13 +12,14 @@ from pathlib import Path
 from amelia.model.drafts import RunProposed
 from amelia.model.errors import AmeliaError, ConfigError, JournalError
 from amelia.model.facts import RunId, RunStarted
-from amelia.model.journal import since_start
+from amelia.model.journal import Recorded
 from amelia.record.journal import read_journal
 
 _UNSAFE = re.compile(r"[^a-z0-9]+")
 _LONGEST = 24
 _REVIEWS = "reviews"
 _LOCK = "processes.lock"
+_PORTION = 100
 _LONG_AGO = 60.0  # seconds; between the directory and its journal lies a moment
 
 
@@ -183,14 +184,20 @@ def _directories(home: Path, kind: str = "runs") -> list[RunDirectory]:
 def started(directory: RunDirectory) -> tuple[datetime, RunStarted] | None:
     """Returns when and as what a run started; None if it has not, or its journal cannot be read."""
     try:
-        past = read_journal(directory.journal, at_most=1)
-        if past and isinstance(past[0].event, RunProposed):
-            past = since_start(read_journal(directory.journal))
+        for recorded in _from_the_start(directory):
+            if isinstance(recorded.event, RunStarted):
+                return recorded.at, recorded.event
     except JournalError:
-        return None
-    if not past or not isinstance(past[0].event, RunStarted):
-        return None
-    return past[0].at, past[0].event
+        pass
+    return None
+
+
+def _from_the_start(directory: RunDirectory) -> Iterator[Recorded]:
+    """Yields what happened, read in portions: who looks for what comes early does not pay for the rest."""
+    portion, after = 1, 0
+    while past := read_journal(directory.journal, after=after, at_most=portion):
+        yield from past
+        portion, after = _PORTION, past[-1].seq
 
 
 def proposed(directory: RunDirectory) -> tuple[datetime, RunProposed] | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from amelia.app.history import Known, KnownDraft, known_drafts, known_runs
+from amelia.app.history import Known, KnownDraft, take_inventory
 from amelia.config.places import state_home
 from amelia.model.journal import since_start
 from amelia.model.proposal import Draft
@@ -38,12 +38,12 @@ _WIDE = 100
 def command(*, run: str | None, as_json: bool) -> None:
     """List the runs of this repository, newest first; or show where RUN stands."""
     if run is None:
-        everywhere, lost = known_runs(state_home())
+        inventory = take_inventory(state_home())
         here = str(open_source(Path.cwd()).top)
-        runs = [known for known in everywhere if known.run.facts.repository == here]
-        drafts = [known for known in known_drafts(state_home()) if known.draft.facts.repository == here]
+        runs = [known for known in inventory.runs if known.run.facts.repository == here]
+        drafts = [known for known in inventory.drafts if known.draft.facts.repository == here]
         click.echo(_runs_json(runs, drafts) if as_json else _runs_text(runs, drafts))
-        for one in lost:
+        for one in inventory.lost:
             click.echo(f"note: {one.directory.run} cannot be read: {printable(one.problem)}", err=True)
     else:
         _show(find_run(state_home(), run), as_json=as_json)

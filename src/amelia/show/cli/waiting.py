@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from amelia.app.history import known_drafts, known_runs
+from amelia.app.history import take_inventory
 from amelia.record.journal import read_journal
 from amelia.show.run.inbox import Item, draft_items, items_of
 from amelia.show.run.standing import is_final
@@ -12,9 +12,10 @@ from amelia.show.run.times import Timeline
 
 def waiting_items(home: Path, *, repository: str | None) -> Iterator[Item]:
     """Yields what waits for a person, of one repository or of all, newest runs first."""
-    for draft in known_drafts(home):
+    inventory = take_inventory(home)
+    for draft in inventory.drafts:
         if repository in {None, draft.draft.facts.repository}:
-            yield from draft_items(draft, since=read_journal(draft.directory.journal)[-1].at)
-    for known in known_runs(home)[0]:
+            yield from draft_items(draft)
+    for known in inventory.runs:
         if repository in {None, known.run.facts.repository} and not is_final(known.run):
             yield from items_of(known, Timeline().after(read_journal(known.directory.journal)))

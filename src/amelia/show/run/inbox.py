@@ -83,7 +83,7 @@ def items_of(known: Known, timeline: Timeline) -> Iterator[Item]:
         yield _run_item(run, ways, since=timeline.finished_at)
 
 
-def draft_items(known: KnownDraft, *, since: datetime | None) -> Iterator[Item]:
+def draft_items(known: KnownDraft) -> Iterator[Item]:
     """Yields what of a plan that is not approved waits for a person."""
     draft, facts = known.draft, known.draft.facts
     match draft.stage:
@@ -103,7 +103,7 @@ def draft_items(known: KnownDraft, *, since: datetime | None) -> Iterator[Item]:
         repository=facts.repository,
         why=why,
         detail=detail,
-        since=since,
+        since=known.since,
         choices=tuple(_draft_choices(known)),
     )
 
