@@ -1,9 +1,11 @@
 """From a goal to a run: a plan is written, shown, rejected, edited and approved, and what was approved runs."""
 
+import contextlib
 import json
 import os
 import pty
 import signal
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -311,6 +313,44 @@ def test_a_detached_draft_goes_on_in_the_background(stage: Stage) -> None:
     assert settled(stage, "drafting") == "needs_human(approval)"
 
 
+def test_a_detached_run_that_asks_nothing_goes_from_the_goal_to_the_branch(stage: Stage) -> None:
+    assert goal(stage, GOOD, options=("--detach", "--yes")).code == 0
+    assert settled(stage, "drafting", "approved", "running") == "completed"
+    assert len(stage.subjects()) == 2
+
+
+def test_who_resumes_a_draft_that_another_process_drives_follows_it_to_the_end(stage: Stage) -> None:
+    sign = stage.room / "go on"
+    script = stage.play({**GOOD, "do": [{"run": f"until test -e '{sign}'; do sleep 0.1; done"}]}, *WELL)
+    begun = stage.start("run", GOAL, "--script", script, "--mode", "tasks", "--yes", "--json")
+    begun.until(lambda: '"draft_started"' in begun.out.read_text(), "the architect is at work")
+    follower = stage.start("resume", stage.name, "--json")
+    follower.until(lambda: '"draft_started"' in follower.out.read_text(), "somebody else sees it")
+    sign.touch()
+    second = follower.wait()
+    assert second.code == begun.wait().code == 0
+    assert "following it" in second.err
+    assert {"run_proposed", "plan_drafted", "run_finished"} <= {event["type"] for event in second.events}
+
+
+def test_a_goal_may_be_longer_than_the_name_of_a_file(stage: Stage) -> None:
+    script = stage.play(GOOD, *WELL)
+    done = stage.amelia("run", f"{GOAL}, " + "and then two more of them " * 30, "--script", script)
+    assert done.code == 4, done.err
+    assert stage.amelia("run", "x" * 3000).code == 2
+
+
+def test_a_draft_that_cannot_be_read_hides_no_other_run(stage: Stage) -> None:
+    goal(stage, GOOD)
+    base = sqlite3.connect(stage.directory / "journal.db")
+    with contextlib.closing(base), base:
+        base.execute("UPDATE events SET body = '{' WHERE seq = 2")
+    done = stage.amelia("status")
+    assert done.code == 0
+    assert f"{stage.name} cannot be read" in done.err
+    assert stage.amelia("inbox").out == "nothing waits for you\n"
+
+
 def test_a_person_at_a_terminal_is_asked(stage: Stage) -> None:
     script = stage.play(GOOD, *WELL)
     answers = b"reject\nsmaller please\nedit\napprove\n"
@@ -346,12 +386,7 @@ def test_killed_at_any_point_a_draft_ends_as_if_nothing_had_happened(stage: Stag
     begun.until(lambda: f'"{kind}"' in begun.out.read_text(), kind)
     begun.send(signal.SIGKILL)
     begun.process.wait()
-    for _ in range(3):
-        if stage.amelia("resume", stage.name).code == 0:
-            break
-        stage.amelia("approve", stage.name)
-        ended(stage)
-    assert settled(stage) == "completed"
+    assert stage.amelia("resume", stage.name).code == 0, "that nobody is to be asked is remembered"
     assert len(stage.subjects()) == 2
     kinds = [json.loads(line)["type"] for line in stage.amelia("log", stage.name, "--json").out.splitlines()]
     assert kinds.count("plan_drafted") == 1

@@ -20,7 +20,7 @@ from amelia.model import events as ev
 from amelia.model.errors import AmeliaError
 from amelia.model.outcome import Outcome, Reason, Result
 from amelia.model.plan import Mode
-from amelia.model.proposal import Approved, Draft, Proposed, Stopped
+from amelia.model.proposal import Draft, Proposed, Stopped
 from amelia.model.settings import Settings
 from amelia.plan.approval import Verdict, judge_plan
 from amelia.plan.issue import Issue
@@ -51,6 +51,7 @@ class NewDraft:
     repository: Path
     base: str | None = None
     mode: Mode | None = None
+    is_hands_off: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,7 @@ def propose(new: NewDraft, *, home: Path) -> RunDirectory:
             base=start,
             mode=new.mode,
             settings=settings,
+            is_hands_off=new.is_hands_off,
         )
         journal.append([proposed])
     return directory
@@ -195,7 +197,7 @@ def begin_approved(directory: RunDirectory) -> None:
     """Lets the run of an approved plan start, in the same directory and journal, if it has not."""
     with SqliteJournal(directory.journal) as journal:
         draft = draft_of(directory)
-        if draft is None or not isinstance(draft.stage, Approved):
+        if draft is None or not draft.may_begin:
             return
         try:
             new = new_run_of(directory, draft)

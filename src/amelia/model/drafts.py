@@ -31,7 +31,8 @@ class Author(StrEnum):
 class RunProposed:
     """A person stated a goal; everything that decides what becomes of it stands here.
 
-    `issue` is the digest of the text that came with the goal, which the run keeps as a file.
+    `issue` is the digest of the text that came with the goal, which the run keeps as a file. Where it
+    `is_hands_off`, the first plan that can run is approved without asking.
     """
 
     run: RunId
@@ -42,6 +43,7 @@ class RunProposed:
     base: CommitId
     mode: Mode | None = None
     settings: Settings
+    is_hands_off: bool = False
 
 
 @dataclass(frozen=True, slots=True)

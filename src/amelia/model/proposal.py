@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from amelia.model.agents import UNBOUNDED, Allowance, Spent
-from amelia.model.drafts import Author, PlanDrafted, RunProposed
+from amelia.model.drafts import PlanDrafted, RunProposed
 from amelia.model.outcome import Outcome, Reason
 from amelia.model.policy import Budget
 from amelia.model.state import Wish
@@ -95,9 +95,10 @@ class Draft:
         return isinstance(self.stage, Proposed) and self.newest is not None and not self.newest.errors
 
     @property
-    def is_by_person(self) -> bool:
-        """Says whether a person wrote the newest version."""
-        return self.newest is not None and self.newest.author is Author.PERSON
+    def may_begin(self) -> bool:
+        """Says whether its plan is approved, and nobody has stopped it since."""
+        is_stopped = self.outcome is not None or self.is_paused or self.wish in {Wish.CANCEL, Wish.ABORT}
+        return isinstance(self.stage, Approved) and not is_stopped
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 - The architect revises what cannot run or does not cover the product at most `REVISIONS` times; then a
   person decides. What a person rejects is not counted: people may be as particular as they like.
-- Waiting for a person is an outcome: nothing is under way, and no process is held.
+- Waiting for a person is an outcome: nothing is under way, and no process is held. Who wants to be asked
+  nothing has said so when the goal was proposed.
 - As strict as the machine of the run: what does not fit is a mistake of ours and raises.
 """
 
@@ -63,8 +64,7 @@ def is_draft(events: Sequence[ev.Event]) -> bool:
 
 def is_draft_over(draft: Draft) -> bool:
     """Says whether nothing will happen by itself any more: it has an outcome, is paused, or may begin."""
-    may_begin = isinstance(draft.stage, Approved) and draft.wish not in {Wish.CANCEL, Wish.ABORT}
-    return draft.outcome is not None or draft.is_paused or may_begin
+    return draft.outcome is not None or draft.is_paused or draft.may_begin
 
 
 def evolve_draft(draft: Draft, event: ev.Event) -> Draft:  # noqa: PLR0911 - a line per event
@@ -199,8 +199,7 @@ def _next(draft: Draft) -> DraftCommand | Record | None:
                 return Record(dr.DraftFailed(Reason.USAGE_LIMIT, detail))
             return AwaitArchitect(draft.version + 1, until, draft.rests)
         case Proposed():
-            reason = Reason.APPROVAL if draft.may_be_approved else Reason.PLAN_ERRORS
-            return Record(ev.RunFinished(Outcome(Result.NEEDS_HUMAN, reason)))
+            return Record(_verdict(draft))
         case HandedOver():
             return Record(ev.RunFinished(Outcome(Result.COMPLETED)))
         case Stopped(reason):
@@ -209,6 +208,14 @@ def _next(draft: Draft) -> DraftCommand | Record | None:
             return None
         case _:
             assert_never(draft.stage)
+
+
+def _verdict(draft: Draft) -> ev.Event:
+    """Returns what becomes of a version: a person is waited for, unless nobody wants to be asked."""
+    if draft.may_be_approved and draft.facts.is_hands_off:
+        return dr.PlanApproved(draft.version)
+    reason = Reason.APPROVAL if draft.may_be_approved else Reason.PLAN_ERRORS
+    return ev.RunFinished(Outcome(Result.NEEDS_HUMAN, reason))
 
 
 def _turn(draft: Draft) -> DraftCommand | Record:

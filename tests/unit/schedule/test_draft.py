@@ -1,6 +1,7 @@
 """A draft goes to and fro between the architect and a person, and never for ever by itself."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import reduce
 
 import pytest
@@ -99,7 +100,6 @@ def test_a_plan_that_can_run_waits_for_a_person() -> None:
     assert draft.stage == Proposed()
     assert draft.outcome == Outcome(Result.NEEDS_HUMAN, Reason.APPROVAL)
     assert draft.may_be_approved
-    assert not draft.is_by_person
     assert is_draft_over(draft)
 
 
@@ -108,6 +108,24 @@ def test_an_approved_plan_is_to_begin() -> None:
     assert draft.stage == Approved()
     assert draft.outcome is None
     assert is_draft_over(draft)
+
+
+def test_who_wants_to_be_asked_nothing_approves_the_first_plan_that_can_run() -> None:
+    draft = settled(begin_draft(replace(PROPOSED, is_hands_off=True)))
+    draft = hear(draft, by_architect(1, "a cycle"))
+    assert draft.stage == Drafting(is_busy=True)
+    draft = evolve_draft(draft, by_architect(2))
+    assert decide_draft(draft) == [Record(dr.PlanApproved(2))]
+    assert settled(draft).may_begin
+
+
+@pytest.mark.parametrize("said", [ev.CancelRequested(), ev.AbortRequested()])
+def test_what_was_approved_does_not_begin_once_it_was_given_up(said: ev.Event) -> None:
+    draft = hear(waiting(), dr.PlanApproved(1))
+    assert draft.may_begin
+    given_up = evolve_draft(draft, said)
+    assert not given_up.may_begin
+    assert not settled(given_up).may_begin
 
 
 def test_errors_go_back_to_the_architect_three_times_and_then_to_a_person() -> None:
@@ -156,7 +174,7 @@ def test_what_a_person_said_is_told_until_a_person_speaks_again() -> None:
 
 def test_what_a_person_wrote_is_the_newest_version() -> None:
     draft = hear(waiting(), by_person(2))
-    assert draft.is_by_person
+    assert draft.newest == by_person(2)
     assert draft.may_be_approved
     assert hear(draft, dr.PlanApproved(2)).stage == Approved()
 

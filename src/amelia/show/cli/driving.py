@@ -9,16 +9,18 @@ from typing import assert_never
 import anyio
 import click
 
-from amelia.app.drafting import DrivenDraft, begin_approved, draft_of, drive_draft
+from amelia.app.drafting import begin_approved, draft_of, drive_draft
 from amelia.app.runs import Driven, drive_run, notices
 from amelia.model.delivery import DeliveryRefused
+from amelia.model.events import RunStarted
 from amelia.model.journal import since_start
 from amelia.model.outcome import Outcome, Reason, Result
-from amelia.model.proposal import Approved, Draft
+from amelia.model.proposal import Draft
 from amelia.record.journal import JournalBusyError, is_driven, read_journal
 from amelia.record.runs import RunDirectory
 from amelia.run.loop import Onlooker, Watcher
 from amelia.schedule.decide import is_over
+from amelia.schedule.draft import evolve_draft, fold_draft
 from amelia.schedule.machine import evolve, fold
 from amelia.show.run.draft_lines import JsonDraft, LineDraft
 from amelia.show.run.watchers import tolerant, watching
@@ -42,31 +44,50 @@ def _drive_draft(directory: RunDirectory, *, as_json: bool) -> int | None:
 
     Returns the exit code unless there is a run to be driven.
     """
-    if draft_of(directory) is None:
-        return None
     write = tolerant(sys.stdout)
     watcher = JsonDraft(write) if as_json else LineDraft(write, sys.stdout)
-    while (driven := _try_draft(directory, watcher)) is None:
-        time.sleep(_PAUSE)  # another process is at it
-    if driven.stopped_by is not None:
-        click.echo(f"stopped; go on with: amelia resume {directory.run}", err=True)
-        return _INTERRUPTED + driven.stopped_by
-    draft = driven.draft
-    if draft.has_begun:
-        return None
-    if not isinstance(draft.stage, Approved) or draft.outcome is not None or draft.is_paused:
-        return exit_code(draft.outcome)
-    begin_approved(directory)
-    for notice in notices(directory):
-        click.echo(f"note: {printable(notice)}", err=True)
+    while draft_of(directory) is not None:
+        try:
+            driven = anyio.run(drive_draft, directory, watcher)
+            if driven.stopped_by is not None:
+                return _stopped(directory, driven.stopped_by)
+            if not driven.draft.may_begin:
+                return None if driven.draft.has_begun else exit_code(driven.draft.outcome)
+            begin_approved(directory)
+            for notice in notices(directory):
+                click.echo(f"note: {printable(notice)}", err=True)
+        except JournalBusyError:
+            try:
+                _follow_draft(directory, watcher)
+            except KeyboardInterrupt:
+                return _left(directory)
     return None
 
 
-def _try_draft(directory: RunDirectory, watcher: Onlooker[Draft]) -> DrivenDraft | None:
-    try:
-        return anyio.run(drive_draft, directory, watcher)
-    except JournalBusyError:
-        return None
+def _stopped(directory: RunDirectory, by: signal.Signals) -> int:
+    click.echo(f"stopped; go on with: amelia resume {directory.run}", err=True)
+    return _INTERRUPTED + by
+
+
+def _left(directory: RunDirectory) -> int:
+    click.echo(f"run {directory.run} goes on without you", err=True)
+    return _INTERRUPTED + signal.SIGINT
+
+
+def _follow_draft(directory: RunDirectory, watcher: Onlooker[Draft]) -> None:
+    """Shows a draft that another process drives, until nobody does or the run has started."""
+    click.echo(f"run {directory.run} is driven by another process; following it", err=True)
+    past = read_journal(directory.journal)
+    draft = fold_draft(recorded.event for recorded in past)
+    watcher.show(past, draft)
+    while is_driven(directory.journal):
+        time.sleep(_PAUSE)
+        for recorded in read_journal(directory.journal, after=past[-1].seq):
+            if draft.has_begun or isinstance(recorded.event, RunStarted):
+                return
+            draft, past = evolve_draft(draft, recorded.event), [recorded]
+            watcher.show(past, draft)
+        watcher.tick()
 
 
 def _drive_run(directory: RunDirectory, *, as_json: bool) -> int:
@@ -80,13 +101,11 @@ def _drive_run(directory: RunDirectory, *, as_json: bool) -> int:
             try:
                 driven = _follow(directory, watcher)
             except KeyboardInterrupt:
-                click.echo(f"run {directory.run} goes on without you", err=True)
-                return _INTERRUPTED + signal.SIGINT
+                return _left(directory)
     if driven.watcher_problem is not None:
         click.echo(f"note: the run could not be shown to its end: {driven.watcher_problem!r}", err=True)
     if driven.stopped_by is not None:
-        click.echo(f"stopped; go on with: amelia resume {directory.run}", err=True)
-        return _INTERRUPTED + driven.stopped_by
+        return _stopped(directory, driven.stopped_by)
     if driven.run.delivery.refused is not None:
         return _not_delivered(driven.run.delivery.refused)
     return exit_code(driven.run.outcome)

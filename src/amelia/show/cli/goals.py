@@ -31,15 +31,37 @@ _LONGEST_GOAL = 2000
 _EDITORS = ("VISUAL", "EDITOR")
 
 
+def path_of(said: str) -> Path | None:
+    """Returns what there is under a name; a sentence may be longer than any name."""
+    try:
+        return path if (path := Path(said)).exists() else None
+    except OSError:
+        return None
+
+
 def begin_draft(
-    goal: str | None, issue: Path | None, *, settings: Settings, mode: Mode | None, base: str | None
+    goal: str | None,
+    issue: Path | None,
+    *,
+    settings: Settings,
+    mode: Mode | None,
+    base: str | None,
+    is_hands_off: bool = False,
 ) -> RunDirectory:
     """Makes the run of a goal, of an issue, or of both."""
-    if issue is not None and goal is not None and Path(goal).is_file():
+    if issue is not None and goal is not None and path_of(goal) is not None:
         raise click.UsageError(f"{goal} is a file; beside --issue there may be a goal, but no plan")
     asked = _issue(issue) if issue is not None else None
     stated = " ".join((goal or (asked.title if asked is not None else "")).split())[:_LONGEST_GOAL]
-    new = NewDraft(goal=stated, issue=asked, settings=settings, repository=Path.cwd(), base=base, mode=mode)
+    new = NewDraft(
+        goal=stated,
+        issue=asked,
+        settings=settings,
+        repository=Path.cwd(),
+        base=base,
+        mode=mode,
+        is_hands_off=is_hands_off,
+    )
     return propose(new, home=state_home())
 
 
@@ -76,19 +98,13 @@ def draw_draft(directory: RunDirectory, draft: Draft) -> None:
         click.echo(line)
 
 
-def settle(directory: RunDirectory, *, is_asking: bool, approves: bool, as_json: bool) -> int:
+def settle(directory: RunDirectory, *, is_asking: bool, as_json: bool) -> int:
     """Drives the draft of a run, has its plan approved, and runs it; returns the exit code."""
     code = drive(directory, as_json=as_json)
-    while (draft := draft_of(directory)) is not None and code == WAITS:
-        if approves and draft.may_be_approved:
-            ask(directory, PlanApproved(draft.version))
-        elif is_asking:
+    while code == WAITS and (draft := draft_of(directory)) is not None:
+        if not as_json:
             draw_draft(directory, draft)
-            if not _decided(directory, draft):
-                return code
-        else:
-            if not as_json:
-                draw_draft(directory, draft)
+        if not is_asking or not _decided(directory, draft):
             return code
         code = drive(directory, as_json=as_json)
     return code

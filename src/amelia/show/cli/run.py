@@ -25,7 +25,7 @@ from amelia.schedule.forecast import Forecast
 from amelia.show.cli.chosen import Chosen, run_options, settings_here
 from amelia.show.cli.driving import drive
 from amelia.show.cli.finishing import finish_options
-from amelia.show.cli.goals import begin_draft, may_ask, settle
+from amelia.show.cli.goals import begin_draft, may_ask, path_of, settle
 from amelia.show.cli.tree import draw_errors, draw_plan
 from amelia.show.forecast import forecast_lines
 from amelia.show.text import printable
@@ -84,10 +84,10 @@ def command(  # noqa: PLR0913 - one for every option
     asked = None if mode == "auto" else Mode(mode)
     is_asking = not yes and may_ask(no_input=no_input, as_json=as_json)
     if issue is not None or _is_goal(plan):
-        directory = begin_draft(plan, issue, settings=settings, mode=asked, base=base)
+        directory = begin_draft(plan, issue, settings=settings, mode=asked, base=base, is_hands_off=yes)
         if detach:
             raise SystemExit(_leave(directory, as_json=as_json))
-        raise SystemExit(settle(directory, is_asking=is_asking, approves=yes, as_json=as_json))
+        raise SystemExit(settle(directory, is_asking=is_asking, as_json=as_json))
     name, new = _new(plan, settings, mode=asked)
     new = replace(new, base=base, is_again=again)
     if is_asking:
@@ -124,7 +124,7 @@ def _start(new: NewRun, *, as_json: bool, detach: bool, was_asked: bool) -> int:
 
 def _is_goal(said: str | None) -> bool:
     """Says whether this is a goal: a sentence, and no file."""
-    return said is not None and len(said.split()) > 1 and not Path(said).exists()
+    return said is not None and len(said.split()) > 1 and path_of(said) is None
 
 
 def _read(said: str | None) -> tuple[str, bytes]:
@@ -135,12 +135,13 @@ def _read(said: str | None) -> tuple[str, bytes]:
         )
     if said == "-":
         return _STANDARD_INPUT, sys.stdin.buffer.read()
-    if not Path(said).is_file():
+    path = path_of(said)
+    if path is None or not path.is_file():
         raise click.BadParameter(
             f"{printable(said)!r} is no plan, for there is no such file, and no goal, for it is one word",
             param_hint="PLAN|GOAL",
         )
-    return said, Path(said).read_bytes()
+    return said, path.read_bytes()
 
 
 def _leave(directory: RunDirectory, *, as_json: bool) -> int:
