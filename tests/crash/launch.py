@@ -2,20 +2,23 @@
 
     launch.py LOG [TAG COUNT MOMENT] -- AMELIA ARGUMENTS
 
-- A point is an append to the journal, a git command, or the start of an agent or a check. It carries tags:
-  `journal` and the types of the events, `git` and the verb, `process` and the program. The COUNT-th point that
-  carries the TAG is the one to die at; if none is given, the process lives.
+- A point is an append to the journal, a git command, the start of an agent or a check, or a file of the record.
+  It carries tags: `journal` and the types of the events, `git` and the verb, `process` and the program, `file`
+  and what becomes of it (`written`, `shown` in a lane, `moved` into a lane or out of it). The COUNT-th point
+  that carries the TAG is the one to die at; if none is given, the process lives.
 - A moment is `before`, `during` or `after`. During a git command: git has been started and goes on alone.
-  During an append: everything is written, nothing is committed. A start is too short for a moment during it.
+  During an append: everything is written, nothing is committed. While a file is written or shown: half of it is
+  there. A start and a move are too short for a moment during them.
 - Every point is written to the log before its first moment, so that the last line tells where a process died.
 """
 
 import os
+import shutil
 import signal
 import sys
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -136,6 +139,43 @@ def watch_processes(fate: Fate) -> None:
     setattr(process.Supervised, "__init__", watched_begin)  # noqa: B010
 
 
+def watch_files(fate: Fate) -> None:
+    """Makes everything that happens to a file of the record a point."""
+    replace, copy, rename = os.replace, shutil.copyfile, Path.rename
+
+    def at(what: str, act: Callable[[], object], *, half: tuple[Path, Path] | None = None) -> None:
+        moment = fate.moment_at(["file", what])
+        if moment == "before":
+            die()
+        if moment == "during" and half is not None:
+            origin, path = half
+            data = origin.read_bytes()
+            path.write_bytes(data[: len(data) // 2])
+            die()
+        act()
+        if moment == "after":
+            die()
+
+    def watched_replace(unfinished: Path, path: Path) -> None:
+        at("written", lambda: replace(unfinished, path), half=(unfinished, unfinished))
+
+    def watched_copy(origin: Path, path: Path) -> None:
+        if "docs/amelia" not in path.as_posix():
+            copy(origin, path)
+            return
+        at("shown", lambda: copy(origin, path), half=(origin, path))
+
+    def watched_rename(self: Path, path: Path) -> Path:
+        if "guest" in {self.name, path.name} and self.exists():
+            at("moved", lambda: rename(self, path))
+            return path
+        return rename(self, path)
+
+    setattr(os, "replace", watched_replace)  # noqa: B010 - the type checker need not know
+    setattr(shutil, "copyfile", watched_copy)  # noqa: B010
+    setattr(Path, "rename", watched_rename)  # noqa: B010
+
+
 def start() -> None:
     """Does what the command line says."""
     own, given = sys.argv[1 : sys.argv.index("--")], sys.argv[sys.argv.index("--") + 1 :]
@@ -145,6 +185,7 @@ def start() -> None:
     watch_git(fate)
     watch_journal(fate)
     watch_processes(fate)
+    watch_files(fate)
     sys.argv = ["amelia", *given]
     main()
 

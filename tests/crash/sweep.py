@@ -14,7 +14,8 @@ from crash.story import HANGING, Place, make_place, wait
 from crash.witness import Fault, Kind, Witness, faults, testify
 
 MOMENTS = ("before", "during", "after")
-ALL_TAGS = ("journal", "git", "process")
+ALL_TAGS = ("journal", "git", "process", "file")
+INSTANT = frozenset({"process", "moved"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +122,12 @@ def play_all(
 
 def every_point(reference: Reference) -> list[Case]:
     """Returns every point that the reference went through, at every moment."""
-    counts = reference.counts()
     return [
         Case((Point(tag, count, moment),))
         for tag in ALL_TAGS
-        for count in range(1, counts[tag] + 1)
+        for count, tags in enumerate((one for one in reference.points if tag in one), start=1)
         for moment in MOMENTS
-        if tag != "process" or moment != "during"
+        if moment != "during" or INSTANT.isdisjoint(tags)
     ]
 
 

@@ -38,9 +38,9 @@ COLUMNS = (
 HEAD = """\
 # Killed at every point
 
-Made by `scripts/crash-sweep`. A run of five units (two side by side, one sent back by the reviewer, one red, one merged onto a tip that had moved) goes through {points} points: every append to the journal, every git command, every start of an agent or a check. It is killed with SIGKILL before, during and after each of them, in a new place every time, resumed at once with `amelia resume` (with `amelia run`, if it had not begun), and compared with the run that nobody killed. *During* a git command: git goes on alone. *During* an append: written, not committed.
+Made by `scripts/crash-sweep`. A run of five units (two side by side, one sent back by the reviewer, one red, one merged onto a tip that had moved) goes through {points} points: every append to the journal, every git command, every start of an agent or a check, every file of its record that is written or shown to an agent. It is killed with SIGKILL before, during and after each of them, in a new place every time, resumed at once with `amelia resume` (with `amelia run`, if it had not begun), and compared with the run that nobody killed. *During* a git command: git goes on alone. *During* an append: written, not committed.
 
-The same: final tree, one commit for each unit with the same patch, the history of every unit in the journal (attempts, verdicts, retries), the kept attempts, worktrees; the two units that run side by side may land in either order. Never: a step again that had finished, an agent's turn that the journal does not know, a process or a lock left behind, a byte of the user's checkout changed.
+The same: final tree, one commit for each unit with the same patch, one commit with the record (but for ids and what turns that were paid again cost), the history of every unit in the journal (attempts, verdicts, retries), the kept attempts, worktrees; the two units that run side by side may land in either order. Never: a step again that had finished, an agent's turn that the journal does not know, a process or a lock left behind, a byte of the user's checkout changed.
 
 """
 

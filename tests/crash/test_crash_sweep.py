@@ -13,6 +13,7 @@ from amelia.model import events as ev
 from amelia.model.outcome import Cause
 from amelia.record.journal import read_journal
 from crash.sweep import (
+    MOMENTS,
     Case,
     Point,
     Reference,
@@ -63,7 +64,25 @@ def test_a_run_survives_a_kill_while_it_waits_for_git_or_for_the_disk(
     reference: Reference, tmp_path: Path
 ) -> None:
     tags = ("read-tree", "add", "commit-tree", "unpack-objects", "unit_landed", "attempt_ended")
-    assert not wrong([Case((Point(tag, 3, "during"),)) for tag in tags], tmp_path, reference)
+    files = ("written", "shown")
+    assert not wrong([Case((Point(tag, 3, "during"),)) for tag in (*tags, *files)], tmp_path, reference)
+
+
+def test_a_run_that_is_killed_while_its_record_is_committed_has_it_once(
+    reference: Reference, tmp_path: Path
+) -> None:
+    counts = reference.counts()
+    # The last of each of these: on the way from the record to the branch.
+    steps = ("hash-object", "update-index", "write-tree", "commit-tree", "unpack-objects", "update-ref")
+    cases = [
+        *(Case((Point(tag, counts[tag], moment),)) for tag in steps for moment in ("during", "after")),
+        *(
+            Case((Point(tag, 1, moment),))
+            for tag in ("record_started", "record_committed")
+            for moment in MOMENTS
+        ),
+    ]
+    assert not wrong(cases, tmp_path, reference)
 
 
 def test_an_agent_or_a_check_that_hangs_ends_with_the_run_that_was_killed(

@@ -2,7 +2,8 @@
 
 Commits, the final tree, the history of every unit, kept attempts and worktrees have to be the same; the two
 units that run side by side may land in either order. Steps that were under way may start again, steps that
-had finished may not.
+had finished may not. The record is there once, and says the same but for ids, and for turns that were paid
+again.
 """
 
 import hashlib
@@ -25,6 +26,9 @@ from crash.story import Place
 
 # Beside the ref of an attempt lies what a turn of it that was cut off had written.
 CUT_OFF = re.compile(r"refs/amelia/RUN/[^/]+/\d+-\w+")
+# What no two records have in common: ids and digests, also those that git shortens, and turns that were paid.
+IDS = re.compile(r"\b[0-9a-f]{7,64}\b")
+PAID = re.compile(r"\d+ turns")
 SIDE_BY_SIDE = ("phase-2", "phase-3")
 ROLES = {"developer": ev.Step.DRIVE, "reviewer": ev.Step.REVIEW, "evaluator": ev.Step.EVALUATE}
 FINISHES: Mapping[type, ev.Step] = {
@@ -64,7 +68,7 @@ class Witness:
     """Everything about a finished run that a kill may not change."""
 
     outcome: Outcome | None
-    tree: str
+    files: str
     commits: tuple[tuple[str, ...], ...]
     histories: Mapping[str, Sequence[str]]
     refs: Mapping[str, str]
@@ -80,7 +84,7 @@ def testify(place: Place) -> Witness:
     branch = f"refs/heads/amelia/{directory.run}"
     return Witness(
         outcome=fold(happened).outcome,
-        tree=place.repo.git("rev-parse", f"{branch}^{{tree}}", check=False),
+        files=_files(place, branch),
         commits=tuple(_commits(place, f"HEAD..{branch}")),
         histories=_histories(happened),
         refs=_refs(place, directory.run),
@@ -125,8 +129,8 @@ def living(place: Place) -> Iterator[str]:
 def _differences(found: Witness, wanted: Witness) -> Iterator[Fault]:
     if found.outcome != Outcome(Result.COMPLETED):
         yield Fault(Kind.RESUME, f"the run is {found.outcome}")
-    if found.tree != wanted.tree or sorted(found.commits) != sorted(wanted.commits):
-        yield Fault(Kind.COMMITS, f"{found.tree} {found.commits}")
+    if found.files != wanted.files or sorted(found.commits) != sorted(wanted.commits):
+        yield Fault(Kind.COMMITS, f"{found.files} {found.commits}")
     elif _order(found) != _order(wanted):
         yield Fault(Kind.COMMITS, f"in another order: {found.commits}")
     for unit, history in wanted.histories.items():
@@ -193,8 +197,25 @@ def _commits(place: Place, revisions: str) -> Iterator[tuple[str, ...]]:
     listed = place.repo.git("log", "--reverse", f"--format=%H {' '.join(keys)}", revisions, check=False)
     for line in listed.splitlines():
         commit, *marks = line.split()
-        patch = place.repo.git("diff-tree", "-p", commit)
-        yield (*marks, hashlib.sha256(patch.partition("\n")[2].encode()).hexdigest())
+        patch = place.repo.git("diff-tree", "-p", commit).partition("\n")[2]
+        yield (*(marks or ("record",)), _digest(patch if marks else _masked(place, patch)))
+
+
+def _masked(place: Place, patch: str) -> str:
+    """Returns the patch of a record without what is different in every run."""
+    assert place.run is not None
+    named = patch.replace(place.run.run, "RUN")
+    return PAID.sub("TURNS", IDS.sub("ID", named))
+
+
+def _files(place: Place, revision: str) -> str:
+    """Returns a digest of the files of a revision, except for the record."""
+    listed = place.repo.git("ls-tree", "-r", revision, check=False).splitlines()
+    return _digest("\n".join(line for line in listed if "\tdocs/amelia/" not in line))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 # A turn that was cut off is made again, in a session of its own, and pays again.
@@ -213,7 +234,7 @@ def _histories(happened: Sequence[ev.Event]) -> dict[str, list[str]]:
 
 
 def _refs(place: Place, run: str) -> dict[str, str]:
-    """Returns the trees of all refs that are ours, as the user sees them; the run is called RUN."""
+    """Returns the files of all refs that are ours, as the user sees them; the run is called RUN."""
     ours = ("refs/amelia/", "refs/heads/amelia/")
-    lines = place.repo.git("for-each-ref", "--format=%(refname) %(tree)", *ours).splitlines()
-    return {ref.replace(run, "RUN"): tree for ref, tree in (line.split() for line in lines)}
+    found = place.repo.git("for-each-ref", "--format=%(refname)", *ours).splitlines()
+    return {ref.replace(run, "RUN"): _files(place, ref) for ref in found}
