@@ -30,6 +30,7 @@ def place(tmp_path: Path) -> Path:
     """A project of which there are no settings yet; the checkout of the stage is not to be touched."""
     place = tmp_path / "fresh"
     (place / ".git").mkdir(parents=True)
+    (place / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     (place / "inner").mkdir()
     (place / "pyproject.toml").write_text("[tool.pytest.ini_options]\n")
     return place

@@ -31,6 +31,7 @@ from amelia.app.checkup import (
 )
 from amelia.app.history import take_inventory
 from amelia.config import NO_OPTIONS, Options, load
+from amelia.config.files import is_repository
 from amelia.config.places import caller_secrets
 from amelia.drive.transcript import Redactor
 from amelia.judge.detect import find_command
@@ -101,18 +102,13 @@ def _look_at_repository(patient: _Patient) -> Iterable[Check]:
     try:
         source = open_source(patient.place)
     except ConfigError as problem:
-        if any(_looks_like_one(place) for place in (patient.place, *patient.place.parents)):
+        if any(is_repository(place) for place in (patient.place, *patient.place.parents)):
             raise
         yield doubtful("repository", str(problem), "a run needs one; everything else can be looked at")
         return
     yield repository_check(source, uncommitted(source))
     yield well("identity", f"{source.identity.name} <{source.identity.email}>")
     yield command_check(find_command(source.top, patient.settings.verify))
-
-
-def _looks_like_one(place: Path) -> bool:
-    """Says whether a directory is meant to be a repository, whatever is wrong with it."""
-    return (place / ".git").is_file() or (place / ".git" / "HEAD").exists()
 
 
 def _look_at_home(patient: _Patient) -> Iterable[Check]:

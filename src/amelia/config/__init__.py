@@ -16,7 +16,7 @@ from pathlib import Path
 
 from amelia.config.environment import said_by, slips
 from amelia.config.fields import settings_of
-from amelia.config.files import own_file, shared_file, users_file
+from amelia.config.files import is_repository, own_file, shared_file, users_file
 from amelia.config.found import Entry, Found, Kind, Source, mapping
 from amelia.config.keys import KEYS, PROFILE, PROJECT, SHARED
 from amelia.config.merge import Held, Layer, merge
@@ -108,6 +108,6 @@ def _nearest(directory: Path) -> tuple[Found | None, Found | None]:
     """Returns what is shared with other tools and what is ours, of the first place upwards that has any."""
     for place in (directory, *directory.parents):
         shared, own = shared_file(place), own_file(place)
-        if shared or own or (place / ".git").exists():
+        if shared or own or is_repository(place):
             return shared, own
     return None, None

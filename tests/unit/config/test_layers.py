@@ -337,3 +337,13 @@ def test_a_line_is_told_where_it_can_be(project: Path) -> None:
     assert origin(project, "verify.scope") == f"{file}:5"
     assert origin(project, "clocks.wall_minutes") == f"{file}:7"
     assert origin(project, "agents.reviewer.model") == f"{file}:9"
+
+
+def test_an_empty_git_directory_above_is_no_repository_whose_settings_end_there(tmp_path: Path) -> None:
+    (tmp_path / "amelia.toml").write_text("parallel_workers = 3\n")
+    below = tmp_path / "hidden" / "deep"
+    below.mkdir(parents=True)
+    (tmp_path / "hidden" / ".git").mkdir()
+    assert load_project(below).run.parallel_workers == 3
+    (tmp_path / "hidden" / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    assert load_project(below).run.parallel_workers == 1
