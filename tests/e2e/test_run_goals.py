@@ -155,6 +155,19 @@ def test_an_edited_plan_with_errors_cannot_be_approved_but_mended(stage: Stage) 
     assert plan(stage)["may_be_approved"]
 
 
+def test_a_plan_is_edited_and_given_up_by_an_answer(stage: Stage) -> None:
+    goal(stage, GOOD)
+    text = "# Other\n\n### Task 3: Write it\n- Files: create 3.txt\n"
+    assert stage.amelia("answer", stage.name, "edit", env=editor(stage, text)).code == 0
+    assert plan(stage)["version"] == 2
+    assert "### Task 3" in stage.amelia("answer", stage.name, "show", "--text").out
+    refused = stage.amelia("answer", stage.name, "plan")
+    assert refused.code == 2
+    assert "approve, cancel, edit, reject, show" in refused.err
+    assert stage.amelia("answer", stage.name, "cancel").code == 0
+    assert settled(stage) == "cancelled"
+
+
 def test_an_editor_that_fails_or_is_not_there_changes_nothing(stage: Stage) -> None:
     goal(stage, GOOD)
     for said in ("false", "no-such-editor", "'"):
@@ -278,8 +291,10 @@ def test_the_budget_of_the_run_is_that_of_its_architect_too(stage: Stage) -> Non
     done = goal(stage, costly, options=("--max-cost", "2"))
     assert done.code == 6
     assert settled(stage) == "halted(budget)"
+    [item] = stage.amelia("inbox", "--json").json
+    assert (item["id"], item["kind"]) == (stage.name, "budget")
     stage.play({**GOOD, "usage": {"input": 1, "output": 1, "cost": 1.0}}, *WELL)
-    assert stage.amelia("resume", stage.name, "--max-cost", "20").code == 4
+    assert stage.amelia("answer", stage.name, "raise", "20").code == 4
     stage.amelia("approve", stage.name)
     assert ended(stage) == "completed"
     assert stage.status()["spent"]["cost"] == 4.0

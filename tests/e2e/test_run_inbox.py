@@ -74,6 +74,14 @@ def test_a_question_is_answered_by_number_in_the_session_that_asked(stage: Stage
     assert "nothing waits for you" in stage.amelia("inbox").out
 
 
+def test_an_answer_may_begin_with_the_name_of_a_command(stage: Stage) -> None:
+    turns = develops("1", attempt=1, report=asks()), develops("1", {"write": "a", "text": "x"}, attempt=2)
+    stage.run(tasks("One"), *turns, APPROVED)
+    assert stage.amelia("answer", f"{stage.name}/1", "skip", "the", "colour").code == 0
+    assert goes_on(stage).outcome == "completed"
+    assert "skip the colour" in stage.prompt("1", 2)
+
+
 def test_a_question_nobody_answered_in_time_is_answered_with_its_default(stage: Stage) -> None:
     done = stage.run(
         tasks("One"),

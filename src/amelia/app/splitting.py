@@ -47,10 +47,10 @@ def split_by_rules(run: RunState, unit: UnitId) -> UnitSplit:
     return _split(unit, pieces)
 
 
-def split_by_hand(run: RunState, unit: UnitId, text: str) -> UnitSplit:
+def split_by_hand(run: RunState, unit: UnitId, text: bytes) -> UnitSplit:
     """Returns a unit as a person wrote it down: tasks in any grammar that plans are read in."""
     whole = _whole(run, unit)
-    plan, found = read_plan(text.encode())
+    plan, found = read_plan(text)
     compiled = compile_plan(plan, found, settings=_BY_HAND, mode=Mode.LIFECYCLE)
     if problems := [problem.message for problem in compiled.diagnostics if problem.severity == "error"]:
         raise RefusedError(f"the pieces cannot run: {problems[0]}", hint="nothing was changed")

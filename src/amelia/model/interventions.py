@@ -37,12 +37,16 @@ class UnitFixed:
 
 @dataclass(frozen=True, slots=True)
 class QuestionAnswered:
-    """A unit's question was answered, by a person or with its default; `dismissed` findings are ruled out."""
+    """A unit's question was answered, by a person or with its default; `dismissed` findings are ruled out.
+
+    `attempt` is the one that asked, so that nobody answers a later question with what they say to this one.
+    """
 
     unit: UnitId
     answer: str
     dismissed: tuple[FindingId, ...] = ()
     by_default: bool = False
+    attempt: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

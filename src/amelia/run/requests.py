@@ -72,6 +72,8 @@ def _misfit_of_parked(
     match wanted:
         case QuestionAnswered(unit) if state.asking is None:
             return f"{unit} waits for a person, but has asked nothing"
+        case QuestionAnswered(unit, attempt=int(attempt)) if attempt != state.track.attempt:
+            return f"{unit} asks something else by now"
         case QuestionAnswered(unit, dismissed=out) if not set(out) <= set(_about(state)):
             return f"{unit} asks about other findings by now"
         case UnitSplit(pieces=pieces) if taken := {piece.id for piece in pieces} & run.units.keys():

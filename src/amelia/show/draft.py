@@ -1,26 +1,19 @@
 """A plan that waits for approval: its tasks, phases and sizes, what its run will take, and every warning."""
 
 import json
-import shlex
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, assert_never
 
+from amelia.model.outcome import Reason
 from amelia.model.proposal import Approved, Delayed, Draft, Drafting, HandedOver, Proposed, Stopped
 from amelia.plan.compile import CompiledPlan
 from amelia.schedule.forecast import Forecast
 from amelia.show.forecast import forecast_lines
 from amelia.show.json import plan_json
+from amelia.show.run.standing import Exit, raised, way_out
 from amelia.show.text import printable
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """What a person can do about a draft: the command, and what it leads to."""
-
-    command: str
-    effect: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,23 +49,22 @@ def standing_of(draft: Draft) -> str:
             assert_never(draft.stage)
 
 
-def choices(draft: Draft) -> Iterator[Choice]:
+def choices(draft: Draft) -> Iterator[Exit]:
     """Yields what a person can do about a draft, best first."""
     run = draft.facts.run
     if draft.has_begun or (draft.outcome is not None and draft.outcome.is_final):
         return
     if draft.may_be_approved:
-        yield _choice("approve", run, effect="the plan runs, in the background")
+        yield way_out("approve", run, effect="the plan runs, in the background")
     if isinstance(draft.stage, Proposed | Stopped):
-        yield _choice("reject", run, "what should change", effect="the architect writes another version")
-        yield _choice("plan", "edit", run, effect="you change the plan yourself")
-    if isinstance(draft.stage, Stopped) or draft.is_paused:
-        yield _choice("resume", run, effect="it is tried again")
-    yield _choice("cancel", run, effect="nothing of it runs")
-
-
-def _choice(*words: str, effect: str) -> Choice:
-    return Choice(shlex.join(["amelia", *(printable(word) for word in words)]), effect)
+        yield way_out("reject", run, "what should change", effect="the architect writes another version")
+        yield way_out("plan", "edit", run, effect="you change the plan yourself")
+    if isinstance(draft.stage, Stopped) and draft.stage.reason is Reason.BUDGET:
+        yield from raised(run, draft.budget.unit, draft.spent, whose="-unit")
+        yield from raised(run, draft.budget.run, draft.spent)
+    elif isinstance(draft.stage, Stopped) or draft.is_paused:
+        yield way_out("resume", run, effect="it is tried again")
+    yield way_out("cancel", run, effect="nothing of it runs")
 
 
 def view_lines(view: PlanView) -> Iterator[str]:

@@ -108,6 +108,9 @@ def test_only_a_question_can_be_answered_and_only_about_what_it_asks() -> None:
     assert refusal(story.run, ev.QuestionAnswered(one, "leave it", dismissed=(found.id,))) is None
     other = ev.QuestionAnswered(one, "leave it", dismissed=(FindingId("other"),))
     assert refusal(story.run, other) == "1 asks about other findings by now"
+    assert refusal(story.run, ev.QuestionAnswered(one, "do it", attempt=1)) is None
+    late = ev.QuestionAnswered(one, "do it", attempt=2)
+    assert refusal(story.run, late) == "1 asks something else by now"
 
 
 def test_pieces_have_names_that_no_other_unit_has() -> None:

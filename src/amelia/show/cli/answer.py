@@ -1,6 +1,7 @@
 """`amelia answer ID …`: answers a question, or does what else can be done about something that waits."""
 
 import shlex
+from dataclasses import replace
 
 import click
 
@@ -9,13 +10,14 @@ from amelia.config.places import state_home
 from amelia.model.events import QuestionAnswered
 from amelia.model.plan import UnitId
 from amelia.model.questions import LEAVE_IT, Question
-from amelia.model.state import Parked
+from amelia.model.state import Asking, Parked
 from amelia.record.runs import RunDirectory, find_run
 from amelia.show.cli.waiting import waiting_items
 from amelia.show.cli.wishes import carry_wish
 from amelia.show.run.inbox import Item
 
 _OF_UNIT = frozenset({"retry", "fix", "skip", "split", "log"})
+_OF_PLAN = frozenset({"show", "edit"})
 _MORE = "raise"
 _LONGEST = 4000
 
@@ -29,14 +31,16 @@ def command(ctx: click.Context, *, item: str, words: tuple[str, ...]) -> None:
 
     To a question: the number of an option, or any text. To anything else, what the inbox offers, as the
     command of that name takes it: retry, skip, skip --satisfied, split, fix, abort, approve, reject TEXT,
-    raise [AMOUNT].
+    edit, raise [AMOUNT].
     """
     run, _, unit = item.partition("/")
     directory = find_run(state_home(), run)
     name = UnitId(unit) if unit else None
-    question = _asked(directory, name) if name is not None else None
-    if name is not None and question is not None and not _is_choice(words, question):
-        carry_wish(directory, _answer(name, question, " ".join(words)), said=f"{unit} is answered")
+    asking = _asking(directory, name) if name is not None else None
+    if name is not None and asking is not None and not _is_choice(words, asking[1]):
+        attempt, question = asking
+        answer = replace(_answer(name, question, " ".join(words)), attempt=attempt)
+        carry_wish(directory, answer, said=f"{unit} is answered")
         return
     found = next(
         (
@@ -56,14 +60,19 @@ def command(ctx: click.Context, *, item: str, words: tuple[str, ...]) -> None:
     chosen.main(args=arguments, prog_name=f"amelia {verb}", standalone_mode=False)
 
 
-def _asked(directory: RunDirectory, unit: UnitId) -> Question | None:
-    state = standing(directory).units.get(unit)
-    return state.asking.question if isinstance(state, Parked) and state.asking is not None else None
+def _asking(directory: RunDirectory, unit: UnitId) -> tuple[int, Question] | None:
+    """Returns what a unit asks, and the attempt that does."""
+    match standing(directory).units.get(unit):
+        case Parked(asking=Asking(question=question), track=track):
+            return track.attempt, question
+        case _:
+            return None
 
 
 def _is_choice(words: tuple[str, ...], question: Question) -> bool:
     """Says whether a question is not answered, but something else is done about its unit."""
-    return words[0] in {*_OF_UNIT, "abort"} and " ".join(words) not in question.options
+    is_verb = words[0] in {*_OF_UNIT, "abort"} and all(word.startswith("-") for word in words[1:2])
+    return is_verb and " ".join(words) not in question.options
 
 
 def _answer(unit: UnitId, question: Question, said: str) -> QuestionAnswered:
@@ -82,15 +91,21 @@ def _answer(unit: UnitId, question: Question, said: str) -> QuestionAnswered:
 
 def _as_command(item: Item, words: tuple[str, ...]) -> list[str]:
     """Returns the command that a choice stands for, which has to be one that the item offers."""
-    offered = [shlex.split(way.command)[1:] for way in item.choices]
+    offered = [_verb_first(shlex.split(way.command)[1:]) for way in item.choices]
     if words[0] == _MORE:
         raised = next((each for each in offered if each[0] == "resume" and len(each) > 2), None)  # noqa: PLR2004 - with an option
         if raised is not None:
             return [*raised[:-1], *(words[1:] or raised[-1:])]
     elif words[0] in {each[0] for each in offered}:
         unit = (item.unit,) if item.unit is not None and words[0] in _OF_UNIT else ()
-        return [words[0], item.run, *unit, *words[1:]]
+        group = ("plan",) if words[0] in _OF_PLAN else ()
+        return [*group, words[0], item.run, *unit, *words[1:]]
     known = sorted({each[0] for each in offered})
     raise RefusedError(
         f"{item.id} cannot be answered with {words[0]!r}", hint=f"it can with: {', '.join(known)}"
     )
+
+
+def _verb_first(command: list[str]) -> list[str]:
+    """Returns an offered command without the group it is in."""
+    return command[1:] if command[0] == "plan" else command

@@ -77,17 +77,21 @@ def _left(directory: RunDirectory) -> int:
 def _follow_draft(directory: RunDirectory, watcher: Onlooker[Draft]) -> None:
     """Shows a draft that another process drives, until nobody does or the run has started."""
     click.echo(f"run {directory.run} is driven by another process; following it", err=True)
-    past = read_journal(directory.journal)
-    draft = fold_draft(recorded.event for recorded in past)
-    watcher.show(past, draft)
-    while is_driven(directory.journal):
-        time.sleep(_PAUSE)
-        for recorded in read_journal(directory.journal, after=past[-1].seq):
-            if draft.has_begun or isinstance(recorded.event, RunStarted):
+    first, *news = read_journal(directory.journal)
+    draft, seen, is_live = fold_draft([first.event]), first.seq, True
+    watcher.show([first], draft)
+    while True:
+        for recorded in news:
+            if isinstance(recorded.event, RunStarted):
                 return
-            draft, past = evolve_draft(draft, recorded.event), [recorded]
-            watcher.show(past, draft)
+            draft, seen = evolve_draft(draft, recorded.event), recorded.seq
+            watcher.show([recorded], draft)
+        if not is_live:
+            return
         watcher.tick()
+        time.sleep(_PAUSE)
+        is_live = is_driven(directory.journal)  # asked before the last look, so that nothing is missed
+        news = read_journal(directory.journal, after=seen)
 
 
 def _drive_run(directory: RunDirectory, *, as_json: bool) -> int:

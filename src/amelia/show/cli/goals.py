@@ -1,9 +1,6 @@
 """What commands share that start from a goal: the draft is begun, shown, changed, approved and run."""
 
-import os
-import shlex
 import sys
-import tempfile
 from pathlib import Path
 
 import click
@@ -21,14 +18,13 @@ from amelia.plan.issue import LONGEST, Issue, read_issue
 from amelia.record.runs import RunDirectory
 from amelia.record.versions import read_version
 from amelia.show.cli.driving import drive
+from amelia.show.cli.editing import edited
 from amelia.show.cli.tree import draw_plan
 from amelia.show.draft import PlanView, view_lines
 from amelia.show.text import printable
-from amelia.system.process import run_attached
 
 WAITS = 4
 _LONGEST_GOAL = 2000
-_EDITORS = ("VISUAL", "EDITOR")
 
 
 def path_of(said: str) -> Path | None:
@@ -129,35 +125,8 @@ def edit_in_editor(directory: RunDirectory) -> PlanDrafted | None:
     """Lets a person change a plan in an editor; returns the new version, None if nothing was changed."""
     draft = waiting_draft(directory)
     before = read_version(directory, draft.newest) if draft.newest is not None else _skeleton(draft)
-    with tempfile.TemporaryDirectory(prefix="amelia-") as place:
-        path = Path(place) / "plan.md"
-        path.write_bytes(before)
-        argv = [*_editor(), str(path)]
-        try:
-            code = run_attached(argv, env=os.environ)
-        except OSError as problem:
-            raise ConfigError(
-                f"the editor {argv[0]} cannot be started: {problem.strerror}", hint=_HINT
-            ) from None
-        if code != 0:
-            raise ConfigError(f"the editor {argv[0]} failed with code {code}; the plan stays as it is")
-        after = path.read_bytes()
-    if after == before:
-        return None
-    return edit_plan(directory, after)
-
-
-_HINT = "say which editor: EDITOR=nano amelia plan edit RUN"
-
-
-def _editor() -> list[str]:
-    """Returns the person's editor as a list of arguments; no shell sees it."""
-    said = next((value for name in _EDITORS if (value := os.environ.get(name, "").strip())), "vi")
-    try:
-        argv = shlex.split(said)
-    except ValueError as problem:
-        raise ConfigError(f"{said!r} is no command: {problem}", hint=_HINT) from None
-    return argv
+    after = edited(before)
+    return edit_plan(directory, after) if after is not None else None
 
 
 def _skeleton(draft: Draft) -> bytes:

@@ -7,15 +7,16 @@ from amelia.app.splitting import split_by_hand, split_by_rules, text_of
 from amelia.config.places import state_home
 from amelia.model.plan import UnitId
 from amelia.record.runs import find_run
+from amelia.show.cli.editing import edited
 from amelia.show.cli.wishes import carry_wish
-
-_SUFFIX = ".md"
 
 
 @click.command("split")
 @click.argument("run")
 @click.argument("unit")
-@click.option("--edit", "by_hand", is_flag=True, help="Write the pieces down in $EDITOR, as tasks of a plan.")
+@click.option(
+    "--edit", "by_hand", is_flag=True, help="Write the pieces down in your editor, as tasks of a plan."
+)
 def command(*, run: str, unit: str, by_hand: bool) -> None:
     """Have UNIT of RUN, which waits for a person, carried out in pieces.
 
@@ -25,9 +26,9 @@ def command(*, run: str, unit: str, by_hand: bool) -> None:
     directory = find_run(state_home(), run)
     state, name = standing(directory), UnitId(unit)
     if by_hand:
-        text = click.edit(text_of(state, name), extension=_SUFFIX)
+        text = edited(text_of(state, name).encode())
         if text is None:
-            raise RefusedError("the text was not saved", hint="nothing was changed")
+            raise RefusedError(f"{unit} is still one piece: the text was left as it is")
         wanted = split_by_hand(state, name, text)
     else:
         wanted = split_by_rules(state, name)

@@ -95,6 +95,8 @@ def _what_stopped(run: RunState) -> str:
         return f"the budget {whose} is used up"
     if run.delivery.refused is not None:
         return "the branch was not delivered; what you can do"
+    if run.branch is Branch.UNRECORDED:
+        return "the record of the run could not be put on its branch"
     return "the whole branch does not pass its checks"
 
 

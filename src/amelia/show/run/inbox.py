@@ -4,7 +4,6 @@ An item is called after its run, or after its run and its unit: `RUN`, `RUN/UNIT
 from where `status` has it, so that no two places offer different things.
 """
 
-import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,11 +11,12 @@ from enum import StrEnum
 from typing import Any
 
 from amelia.app.history import Known, KnownDraft
-from amelia.model.outcome import Reason
+from amelia.model.outcome import Outcome, Reason
 from amelia.model.plan import UnitId
 from amelia.model.proposal import Proposed, Stopped
 from amelia.model.questions import Question
 from amelia.model.state import Landed, Parked, RunState, Skipped
+from amelia.show.draft import choices
 from amelia.show.run.standing import (
     Blocked,
     Exit,
@@ -25,6 +25,7 @@ from amelia.show.run.standing import (
     exits_of_run,
     is_final,
     question_json,
+    way_out,
 )
 from amelia.show.run.times import Timeline, instant
 
@@ -40,6 +41,15 @@ class Kind(StrEnum):
     BUDGET = "budget"
     BRANCH = "branch"
     STOPPED = "stopped"
+
+
+_PAUSED = "it was stopped"
+_KINDS = {
+    Reason.QUESTION: Kind.QUESTION,
+    Reason.AUTH: Kind.LOGIN,
+    Reason.BUDGET: Kind.BUDGET,
+    Reason.BRANCH_RED: Kind.BRANCH,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,44 +96,33 @@ def items_of(known: Known, timeline: Timeline) -> Iterator[Item]:
 def draft_items(known: KnownDraft) -> Iterator[Item]:
     """Yields what of a plan that is not approved waits for a person."""
     draft, facts = known.draft, known.draft.facts
-    match draft.stage:
-        case Proposed():
-            why = f"version {draft.version} of the plan waits for your approval"
-            detail = "\n".join(draft.newest.errors) if draft.newest is not None else ""
-        case Stopped(reason, detail):
-            why = reason.meaning
+    match draft.stage, draft.outcome:
+        case Stopped(reason, detail), Outcome(is_final=False):
+            why, kind = reason.meaning, _KINDS.get(reason, Kind.STOPPED)
+        case Proposed(), Outcome(is_final=False, reason=Reason() as reason):
+            why, kind = f"version {draft.version}: {reason.meaning}", Kind.APPROVAL
+            detail = "\n".join(draft.newest.problems) if draft.newest is not None else ""
+        case _, None if draft.is_paused:
+            why, kind, detail = _PAUSED, Kind.STOPPED, ""
         case _:
             return
-    if draft.outcome is not None and draft.outcome.is_final:
-        return
     yield Item(
-        kind=Kind.APPROVAL,
+        kind=kind,
         run=facts.run,
         goal=facts.goal,
         repository=facts.repository,
         why=why,
         detail=detail,
         since=known.since,
-        choices=tuple(_draft_choices(known)),
+        choices=(way_out("plan", "show", facts.run, effect="read the plan"), *choices(draft)),
     )
-
-
-def _draft_choices(known: KnownDraft) -> Iterator[Exit]:
-    run = known.draft.facts.run
-    yield Exit(shlex.join(["amelia", "plan", "show", run]), "read the plan")
-    if known.draft.may_be_approved:
-        yield Exit(shlex.join(["amelia", "approve", run]), "carry it out")
-    yield Exit(shlex.join(["amelia", "reject", run, "FEEDBACK"]), "have another one written by what you say")
-    yield Exit(shlex.join(["amelia", "plan", "edit", run]), "change it yourself")
-    yield Exit(shlex.join(["amelia", "abort", run]), "give the run up")
 
 
 def _unit_item(
     run: RunState, unit: UnitId, state: Parked, *, since: datetime | None, choices: tuple[Exit, ...]
 ) -> Item:
-    kinds = {Reason.QUESTION: Kind.QUESTION, Reason.AUTH: Kind.LOGIN}
     return Item(
-        kind=kinds.get(state.reason, Kind.PARKED),
+        kind=_KINDS.get(state.reason, Kind.PARKED),
         run=run.facts.run,
         unit=unit,
         goal=run.facts.goal,
@@ -155,14 +154,13 @@ def _blocked_items(run: RunState, blocked: Blocked, timeline: Timeline) -> Itera
 
 def _run_item(run: RunState, ways: tuple[Exit, ...], *, since: datetime | None) -> Item:
     reason = run.outcome.reason if run.outcome is not None else None
-    kinds = {Reason.BUDGET: Kind.BUDGET, Reason.BRANCH_RED: Kind.BRANCH}
     left = (unit for unit, state in run.units.items() if not isinstance(state, Landed | Skipped))
     return Item(
-        kind=kinds.get(reason, Kind.STOPPED) if reason is not None else Kind.STOPPED,
+        kind=_KINDS.get(reason, Kind.STOPPED) if reason is not None else Kind.STOPPED,
         run=run.facts.run,
         goal=run.facts.goal,
         repository=run.facts.repository,
-        why=reason.meaning if reason is not None else "it was stopped",
+        why=reason.meaning if reason is not None else _PAUSED,
         detail=run.branch_feedback,
         blocks=tuple(left),
         since=since,

@@ -8,12 +8,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from amelia.model.agents import Spent
+from amelia.model.agents import Allowance, Spent
 from amelia.model.outcome import Reason
 from amelia.model.plan import TaskId, TaskStatus, UnitId
 from amelia.model.questions import Question
 from amelia.model.state import (
     Active,
+    Branch,
     Driving,
     Failing,
     Landed,
@@ -239,27 +240,30 @@ def exits_of_run(run: RunState) -> tuple[Exit, ...]:
         return (*_more(run), _abort(run))
     if run.outcome.reason is Reason.BRANCH_RED:
         return (_exit(run, "resume", effect="verify the branch again"), _abort(run))
+    if run.branch is Branch.UNRECORDED:
+        return (_exit(run, "resume", effect="put the record on the branch again"), _abort(run))
     refused = run.delivery.refused
     return tuple(Exit(printable(command), "") for command in refused.commands) if refused else ()
 
 
 def _more(run: RunState) -> Iterator[Exit]:
-    """Yields how a person raises what is used up: to twice of what it was, or of what was used."""
-    whose, allowed, spent = "", run.budget.run, run.spent_in_all
-    if not is_run_out(run):
-        used = (run.spent.get(unit, Spent()) for unit in run.units if is_held(run, unit))
-        whose, allowed, spent = (
-            "-unit",
-            run.budget.unit,
-            max(used, key=lambda one: (one.cost or 0.0, one.unpriced)),
-        )
+    """Yields how a person raises what is used up: the budget of the run, or that of a unit."""
+    if is_run_out(run):
+        return raised(run.facts.run, run.budget.run, run.spent_in_all)
+    used = (run.spent.get(unit, Spent()) for unit in run.units if is_held(run, unit))
+    most = max(used, key=lambda one: (one.cost or 0.0, one.unpriced))
+    return raised(run.facts.run, run.budget.unit, most, whose="-unit")
+
+
+def raised(run: str, allowed: Allowance, spent: Spent, *, whose: str = "") -> Iterator[Exit]:
+    """Yields how a person gives more than was allowed: twice of that, or of what was used."""
     cost = spent.cost or 0.0
     if allowed.cost is not None and cost >= allowed.cost:
         much = f"{2 * max(cost, allowed.cost):g}"
-        yield _exit(run, "resume", f"--max{whose}-cost", much, effect="let it cost that much in all")
+        yield way_out("resume", run, f"--max{whose}-cost", much, effect="let it cost that much in all")
     if allowed.tokens is not None and spent.unpriced >= allowed.tokens:
         many = str(2 * max(spent.unpriced, allowed.tokens))
-        yield _exit(run, "resume", f"--max{whose}-tokens", many, effect="let it use that many tokens in all")
+        yield way_out("resume", run, f"--max{whose}-tokens", many, effect="let it use that many in all")
 
 
 def _abort(run: RunState) -> Exit:
@@ -267,6 +271,9 @@ def _abort(run: RunState) -> Exit:
 
 
 def _exit(run: RunState, verb: str, *more: str, effect: str) -> Exit:
+    return way_out(verb, run.facts.run, *more, effect=effect)
+
+
+def way_out(*words: str, effect: str) -> Exit:
     """Makes a command that can be copied to a shell, whatever the ids are made of."""
-    words = ["amelia", verb, *(printable(word) for word in (run.facts.run, *more))]
-    return Exit(shlex.join(words), effect)
+    return Exit(shlex.join(["amelia", *map(printable, words)]), effect)

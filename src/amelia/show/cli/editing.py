@@ -1,0 +1,39 @@
+"""Lets a person write something in an editor of their own, `$VISUAL` or `$EDITOR`; no shell is involved."""
+
+import os
+import shlex
+import tempfile
+from pathlib import Path
+
+from amelia.model.errors import ConfigError
+from amelia.system.process import run_attached
+
+_EDITORS = ("VISUAL", "EDITOR")
+_HINT = "say which editor: EDITOR=nano amelia …"
+
+
+def edited(before: bytes) -> bytes | None:
+    """Returns what a person made of a Markdown text; None if they left it as it is."""
+    with tempfile.TemporaryDirectory(prefix="amelia-") as place:
+        path = Path(place) / "plan.md"
+        path.write_bytes(before)
+        argv = [*_editor(), str(path)]
+        try:
+            code = run_attached(argv, env=os.environ)
+        except OSError as problem:
+            raise ConfigError(
+                f"the editor {argv[0]} cannot be started: {problem.strerror}", hint=_HINT
+            ) from None
+        if code != 0:
+            raise ConfigError(f"the editor {argv[0]} failed with code {code}; nothing was changed")
+        after = path.read_bytes()
+    return None if after == before else after
+
+
+def _editor() -> list[str]:
+    """Returns the person's editor as a list of arguments."""
+    said = next((value for name in _EDITORS if (value := os.environ.get(name, "").strip())), "vi")
+    try:
+        return shlex.split(said)
+    except ValueError as problem:
+        raise ConfigError(f"{said!r} is no command: {problem}", hint=_HINT) from None
