@@ -254,3 +254,12 @@ def test_files_beside_the_record_are_not_in_its_way(tmp_path: Path) -> None:
     landed = stage.files()
     assert set(beside) <= set(landed)
     assert any(name.startswith("docs/amelia/2") and name.endswith("-sample/plan.md") for name in landed)
+
+
+def test_words_that_lie_outside_of_a_repository_are_not_its_to_tell(stage: Stage, tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("secret {{directory}}")
+    (stage.repo.path / "rules.md").symlink_to(tmp_path / "key")
+    (stage.repo.path / "amelia.toml").write_text('[prompts]\nrules = "rules.md"\n')
+    done = stage.run(tasks("One"), writes("1", "a.txt"), APPROVED)
+    assert done.code == 3
+    assert 'prompts.rules must be a file inside the repository, not "rules.md"' in done.err

@@ -31,8 +31,7 @@ from amelia.app.checkup import (
 )
 from amelia.app.history import take_inventory
 from amelia.config import NO_OPTIONS, Options, load
-from amelia.config.files import is_repository
-from amelia.config.places import caller_secrets
+from amelia.config.places import caller_secrets, is_repository
 from amelia.drive.transcript import Redactor
 from amelia.judge.detect import find_command
 from amelia.model.agents import AgentSettings, DriverInfo, Role

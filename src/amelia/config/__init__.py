@@ -16,10 +16,11 @@ from pathlib import Path
 
 from amelia.config.environment import said_by, slips
 from amelia.config.fields import settings_of
-from amelia.config.files import is_repository, own_file, shared_file, users_file
+from amelia.config.files import own_file, shared_file, users_file
 from amelia.config.found import Entry, Found, Kind, Source, mapping
 from amelia.config.keys import KEYS, PROFILE, PROJECT, SHARED
 from amelia.config.merge import Held, Layer, merge
+from amelia.config.places import is_repository
 from amelia.config.profiles import Chosen, SettingsFile, layers_of, read_file
 from amelia.config.tables import Entries
 from amelia.model.settings import Settings

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from amelia.config.found import Found, Kind, Source, mapping
 from amelia.config.lines import key_lines
-from amelia.config.places import is_place_named, users_place
+from amelia.config.places import is_place_named, repository_around, users_place
 from amelia.model.errors import ConfigError
 
 _LARGEST = 1_000_000
@@ -88,17 +88,9 @@ def _read(path: Path) -> str:
         raise ConfigError(f"{path}: not valid UTF-8: {problem}") from problem
 
 
-def is_repository(place: Path) -> bool:
-    """Says whether a directory is meant to be a repository, whatever is wrong with it.
-
-    An empty `.git` is none: some programs leave one behind where they hid it.
-    """
-    return (place / ".git").is_file() or (place / ".git" / "HEAD").exists()
-
-
 def new_place(directory: Path, *, may_replace: bool) -> Path:
     """Returns where the settings of a directory's project belong, if there are none, or they may go."""
-    top = next((place for place in (directory, *directory.parents) if is_repository(place)), directory)
+    top = repository_around(directory)
     project = top / "pyproject.toml"
     if project.is_file() and _tool_table(project) is not None:
         raise ConfigError(f"{project}: [tool.amelia] holds the settings already", hint="keep them there")

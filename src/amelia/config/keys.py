@@ -18,6 +18,7 @@ from amelia.config.values import (
     path_inside,
     paths_inside,
     text,
+    text_file,
     variable,
     variables,
     web_address,
@@ -110,7 +111,7 @@ POLICY = Table(
 )
 """What can be said of a mode."""
 _PROMPTS = Named(
-    file_beside.about("a file with a text", example="prompts/task.md"),
+    text_file.about("a file with a text", example="prompts/task.md"),
     "texts of your own that agents are told, by the name of the one each stands for",
     example="task",
 )

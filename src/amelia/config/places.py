@@ -1,4 +1,7 @@
-"""What the environment says: where runs and settings are, which Python is active, which values are keys."""
+"""What the environment says: where runs and settings are, which Python is active, which values are keys.
+
+And which directories are repositories.
+"""
 
 import os
 from pathlib import Path
@@ -25,6 +28,20 @@ def users_place() -> Path:
 def is_place_named() -> bool:
     """Says whether the caller names the place of the settings, so that they have to be there."""
     return bool(os.environ.get("AMELIA_CONFIG"))
+
+
+def is_repository(place: Path) -> bool:
+    """Says whether a directory is meant to be a repository, whatever is wrong with it.
+
+    An empty `.git` is none: some programs leave one behind where they hid it.
+    """
+    return (place / ".git").is_file() or (place / ".git" / "HEAD").exists()
+
+
+def repository_around(directory: Path) -> Path:
+    """Returns the top of the repository that a directory lies in; the directory itself if it is in none."""
+    places = (directory, *directory.parents)
+    return next((place for place in places if is_repository(place)), directory)
 
 
 def active_environment() -> Path | None:

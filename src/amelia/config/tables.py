@@ -1,6 +1,7 @@
 """Tables of keys: each reads what a file holds into entries by dotted key, and none but the keys it knows.
 
-A table that a repository writes is the same table, but for the keys that are the user's to say.
+A table that a repository writes is the same table, but for the keys that are the user's to say, and for those
+that may hold less there.
 """
 
 import re
@@ -97,7 +98,7 @@ def _theirs(reader: Keys) -> Keys:
 def _of_one_kind(reader: Reader | Table) -> Reader | Table:
     if isinstance(reader, Table):
         return for_projects(reader)
-    return replace(reader, read=_refused) if reader.is_users else reader
+    return replace(reader, read=_refused if reader.is_users else reader.of_project or reader.read)
 
 
 def _refused(found: Found) -> object:

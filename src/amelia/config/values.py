@@ -11,11 +11,12 @@ import shlex
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TypeAlias, TypeGuard, cast
 from urllib.parse import urlsplit
 
 from amelia.config.found import Found
+from amelia.config.places import repository_around, users_place
 from amelia.model.errors import ConfigError
 from amelia.plan.paths import is_in_git, is_malformed
 
@@ -30,6 +31,7 @@ _SCHEMES = frozenset({"http", "https"})
 _ADDRESS = "write it like http://127.0.0.1:8080/v1; `key` names the variable that holds a key"
 _UNBOUNDED = "none"
 _LONGEST_FOLDER = 200
+_FILE_INSIDE = "a file inside the repository"
 
 Schema: TypeAlias = Mapping[str, object]
 
@@ -42,7 +44,7 @@ class Reader:
     """Reads one kind of value; `schema` says in JSON Schema what it takes, `note` what the key decides.
 
     `example` is a value worth showing where there is no default; `is_users` says that a repository may not
-    write the key.
+    write the key, `of_project` reads what one writes if less is allowed there.
     """
 
     read: Callable[[Found], object]
@@ -50,6 +52,7 @@ class Reader:
     note: str = ""
     example: object = None
     is_users: bool = False
+    of_project: Callable[[Found], object] | None = None
 
     def __call__(self, found: Found) -> object:
         """Returns what the rest of Amelia works with."""
@@ -156,6 +159,18 @@ def _file_beside(found: Found) -> str:
     return str((found.source.place / _text(found)).absolute())
 
 
+def _file_of_repository(found: Found) -> str:
+    """Reads a path that a repository names; links do not lead out of it, nor to what git keeps for itself."""
+    try:
+        top = repository_around(found.source.place).resolve()
+        path = Path(_file_beside(found)).resolve()
+    except (OSError, RuntimeError) as problem:  # links that lead to each other
+        raise found.wrong(_FILE_INSIDE) from problem
+    if not path.is_relative_to(top) or is_in_git(path.relative_to(top).as_posix()):
+        raise found.wrong(_FILE_INSIDE, hint=f"your own settings may name any file: {users_place()}")
+    return str(path)
+
+
 def _path_inside(found: Found) -> str:
     if not _is_text(found.value) or not _is_inside(PurePosixPath(found.value)):
         raise found.wrong("a path inside the repository")
@@ -196,6 +211,8 @@ web_address = Reader(_web_address, {"type": "string", "pattern": "^https?://[^@?
 """Reads the address of a server."""
 file_beside = Reader(_file_beside, _TEXT)
 """Reads a path relative to the file it stands in; returns it absolute."""
+text_file = replace(file_beside, of_project=_file_of_repository)
+"""Reads the same; a repository names its own files only, for what they hold is told to agents."""
 path_inside = Reader(_path_inside, _TEXT)
 """Reads a path, or a pattern of paths, inside the repository."""
 folder_inside = Reader(_folder_inside, _TEXT)

@@ -35,6 +35,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def project(tmp_path: Path) -> Path:
     place = tmp_path / "project"
     (place / ".git").mkdir(parents=True)
+    (place / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     return place
 
 
@@ -324,6 +325,43 @@ def test_texts_of_prompts_lie_beside_the_file_that_names_them(project: Path, own
     assert load_settings(project, named("p")).run.prompts == {
         "task": str(own.parent / "mine.md"),
         "review": str(project / "texts/review.md"),
+    }
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["../words.md", "/etc/hostname", "out.md", "far/words.md", ".git/config", ".GIT/config", "loop.md"],
+)
+@pytest.mark.parametrize("table", ["prompts", "profiles.p.prompts"])
+def test_a_repository_tells_agents_its_own_files_only(project: Path, path: str, table: str) -> None:
+    (project.parent / "words.md").write_text("secret")
+    (project / "out.md").symlink_to(project.parent / "words.md")
+    (project / "far").symlink_to(project.parent)
+    (project / "loop.md").symlink_to(project / "loop.md")
+    (project / "amelia.toml").write_text(f'[{table}]\nrules = "{path}"\n')
+    with pytest.raises(
+        ConfigError, match=rf"{table}\.rules must be a file inside the repository, not"
+    ) as told:
+        load_settings(project)
+    assert "secret" not in str(told.value)
+
+
+def test_a_repository_can_tell_agents_a_file_that_a_link_inside_leads_to(project: Path) -> None:
+    inner = project / "tools"
+    inner.mkdir()
+    (project / "words.md").write_text("w")
+    (inner / "link.md").symlink_to("../words.md")
+    (inner / "amelia.toml").write_text('[prompts]\nrules = "link.md"\ntask = "../words.md"\n')
+    words = str(project / "words.md")
+    assert load_settings(inner).run.prompts == {"rules": words, "task": words}
+
+
+def test_the_user_can_tell_agents_any_file(project: Path, own: Path) -> None:
+    (project / "words.md").symlink_to(own.parent / "words.md")
+    own.write_text(f'[prompts]\nrules = "/elsewhere/words.md"\ntask = "{project}/words.md"\n')
+    assert load_settings(project).run.prompts == {
+        "rules": "/elsewhere/words.md",
+        "task": str(project / "words.md"),
     }
 
 
