@@ -35,19 +35,19 @@ def architect_prompt(texts: Texts, commission: Commission, revision: Revision) -
     filled = texts.fill(
         "architect",
         goal=fenced(commission.goal),
-        issue=_section("The issue behind it", commission.issue, language="markdown"),
+        issue=_section("The issue", commission.issue, language="markdown"),
         criteria=_section(
-            "Acceptance criteria of the product",
+            "Criteria of the product",
             "\n".join(f"- {criterion}" for criterion in commission.criteria),
-            said="Each goes into the criteria of exactly one task, with its id:",
+            said="Each belongs to exactly one task, with its id:",
         ),
         plan=_section("Your last plan", revision.plan, language="markdown"),
         problems=_section("What is wrong with it", listed),
-        failure=_section("Your last answer could not be used", revision.failure),
+        failure=_section("Your last answer was unusable", revision.failure),
         feedback=_section(
-            "What a person says about the plan",
+            "What a person says",
             revision.feedback,
-            said="Change the plan as that person asks, and answer with the whole plan:",
+            said="Do as they ask; answer with the whole plan:",
         ),
     )
     return f"{filled}\n"

@@ -313,7 +313,7 @@ def _dependencies(assignment: Assignment) -> str:
 def _kept(retry: Retry) -> str:
     if retry.ref is None or retry.commit is None:
         return ""
-    return f"Use `git show {retry.ref}` to see what changed in the failed attempt (commit {retry.commit})."
+    return f"`git show {retry.ref}` shows the failed attempt (commit {retry.commit})."
 
 
 def _answered(answers: Iterable[Answered]) -> str:

@@ -45,7 +45,7 @@ def test_a_revision_is_told_the_old_plan_and_its_problems() -> None:
 
 def test_a_rejection_is_told_the_old_plan_and_the_words_of_the_person() -> None:
     prompt = told(Commission(goal="g"), Revision(plan="p", feedback="smaller"))
-    assert "What a person says about the plan" in prompt
+    assert "## What a person says\n" in prompt
     assert "```\nsmaller\n```" in prompt
 
 

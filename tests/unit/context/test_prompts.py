@@ -147,10 +147,7 @@ def test_a_later_attempt_is_told_what_was_wrong_in_other_words_each_time(attempt
     assert f"## Retry Attempt {attempt}\n\n{framing}" in prompt
     assert "### Previous Attempt Errors\n```\n2 tests fail\n```" in prompt
     assert "Full feedback at: `docs/amelia/2026-11-15-api/phase-1/review-feedback.md`" in prompt
-    assert (
-        f"`git show refs/amelia/r/phase-1/1` to see what changed in the failed attempt (commit {commit})"
-        in prompt
-    )
+    assert f"`git show refs/amelia/r/phase-1/1` shows the failed attempt (commit {commit})" in prompt
 
 
 def test_an_attempt_that_nothing_precedes_names_no_commit() -> None:
