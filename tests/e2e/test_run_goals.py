@@ -4,8 +4,10 @@ import contextlib
 import json
 import os
 import pty
+import shlex
 import signal
 import sqlite3
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -408,3 +410,58 @@ def test_killed_at_any_point_a_draft_ends_as_if_nothing_had_happened(stage: Stag
     assert kinds.count("plan_approved") == 1
     assert kinds.count("run_started") == 1
     assert [path.name for path in (stage.directory / "plans").iterdir()] == ["1.md"]
+
+
+def test_what_was_edited_in_vain_is_kept_and_can_be_taken_up(stage: Stage) -> None:
+    goal(stage, plans(task("1"), version=1), plans(task("1"), task("2"), version=2))
+    edited = "# Other\n\n### Task 3: Write it\n- Type: chore\n- Files: create 3.txt\n"
+    env = editor(stage, edited)
+    program = stage.room / "my editor"
+    others = f"'{sys.executable}' -m amelia reject {stage.name} 'two of them'"
+    waits = f"until test -e '{stage.directory}/plans/2.md'; do sleep 0.1; done"
+    program.write_text(program.read_text().replace("\ncp", f"\n{others}\n{waits}\ncp"))
+    refused = stage.amelia("plan", "edit", stage.name, env=env)
+    assert refused.code == 2
+    (kept,) = (stage.directory / "plans").glob("unaccepted-*.md")
+    assert kept.read_text() == edited
+    assert str(kept) in refused.err
+    assert settled(stage) == "needs_human(approval)"
+    assert plan(stage)["version"] == 2, "a version that nobody has read is not replaced"
+    take = shlex.split(refused.err.partition("VISUAL=")[2].partition(" amelia plan edit")[0])[0]
+    assert stage.amelia("plan", "edit", stage.name, env={"VISUAL": take}).code == 0
+    assert stage.amelia("plan", "show", stage.name, "--text").out == edited
+
+
+def test_a_version_that_somebody_changed_is_neither_approved_nor_shown_but_written_anew(stage: Stage) -> None:
+    goal(stage, plans(task("1")))
+    (stage.directory / "plans" / "1.md").write_text("# Evil\n\n### Task 9: Something else\n")
+    for command in (("approve", stage.name), ("plan", "show", stage.name)):
+        refused = stage.amelia(*command)
+        assert refused.code == 1
+        assert f"amelia plan edit {stage.name}" in refused.err
+    assert stage.amelia("reject", stage.name, "Once more").code == 0
+    wait_until((stage.directory / "plans" / "2.md").exists, "there is another version")
+    assert settled(stage) == "needs_human(approval)"
+    assert "Something else" not in stage.prompt("draft", 2, "architect")
+    (stage.directory / "plans" / "2.md").unlink()
+    edited = "# Other\n\n### Task 3: Write it\n- Type: chore\n- Files: create 3.txt\n"
+    assert stage.amelia("plan", "edit", stage.name, env=editor(stage, edited)).code == 0
+    stage.amelia("approve", stage.name)
+    assert ended(stage) == "completed"
+
+
+@pytest.mark.parametrize("left", ['rm "$2"', 'rm "$2"; mkdir "$2"', 'rm "$2"; ln -s /dev/zero "$2"'])
+def test_an_editor_that_leaves_no_text_changes_nothing(stage: Stage, left: str) -> None:
+    goal(stage, GOOD)
+    env = editor(stage, "")
+    (stage.room / "my editor").write_text(f"#!/bin/sh\n{left}\n")
+    done = stage.amelia("plan", "edit", stage.name, env=env)
+    assert done.code == 3
+    assert "nothing was changed" in done.err
+    assert plan(stage)["version"] == 1
+
+
+def test_a_goal_may_be_longer_than_any_name_of_a_file(stage: Stage) -> None:
+    script = stage.play(GOOD, *WELL)
+    assert stage.amelia("run", "make it good " * 5000, "--script", script).code == 4
+    assert stage.amelia("run", "x" * 5000, "--script", script).code == 2

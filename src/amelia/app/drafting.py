@@ -152,8 +152,8 @@ def judged(directory: RunDirectory, draft: Draft, data: bytes) -> Verdict:
     return judge_plan(data, settings=facts.settings.plan, mode=facts.mode, product=product)
 
 
-def edit_plan(directory: RunDirectory, data: bytes) -> dr.PlanDrafted:
-    """Makes a text that a person wrote the newest version of a plan."""
+def edit_plan(directory: RunDirectory, data: bytes, *, of: int) -> dr.PlanDrafted:
+    """Makes a text that a person wrote from a version the newest version of a plan."""
     # Whoever writes a version is the journal's writer: nobody else can take the same number.
     with SqliteJournal(directory.journal) as journal:
         draft = waiting_draft(directory)
@@ -161,6 +161,11 @@ def edit_plan(directory: RunDirectory, data: bytes) -> dr.PlanDrafted:
             raise RefusedError(
                 f"the plan of run {directory.run} does not wait for a person",
                 hint=f"see where it stands: amelia plan show {directory.run}",
+            )
+        if draft.version != of:
+            raise RefusedError(
+                f"version {draft.version} of the plan of run {directory.run} was written meanwhile",
+                hint=f"see what changed: amelia plan diff {directory.run}",
             )
         verdict = judged(directory, draft, data)
         version = draft.version + 1

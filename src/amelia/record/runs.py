@@ -59,6 +59,10 @@ class RunDirectory:
         """Returns the file that holds a version of the plan of a run that began with a goal."""
         return self.path / "plans" / f"{number}.md"
 
+    def unaccepted(self, name: str) -> Path:
+        """Returns the file that keeps a plan which a person wrote, and which could not become a version."""
+        return self.path / "plans" / f"unaccepted-{name}.md"
+
     @property
     def store(self) -> Path:
         """The private repository."""

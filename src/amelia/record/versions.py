@@ -45,10 +45,23 @@ def read_version(directory: RunDirectory, version: PlanDrafted) -> bytes:
     try:
         data = path.read_bytes()
     except OSError as problem:
-        raise JournalError(f"{path}: cannot be read: {problem.strerror}") from problem
+        raise JournalError(f"{path}: cannot be read: {problem.strerror}", hint=_anew(directory)) from problem
     if digest(data) != version.hash:
         raise JournalError(
             f"{path}: this is not the plan that was drafted; somebody changed the file",
-            hint=f"change plans with: amelia plan edit {directory.run}",
+            hint=_anew(directory),
         )
     return data
+
+
+def keep_unaccepted(directory: RunDirectory, data: bytes) -> Path:
+    """Keeps a text that could not become a version, and returns where."""
+    path = directory.unaccepted(digest(data)[:8])
+    keep(path, data)
+    return path
+
+
+def _anew(directory: RunDirectory) -> str:
+    return (
+        f"write it anew with `amelia plan edit {directory.run}`, or have the architect do so: `amelia reject`"
+    )

@@ -20,12 +20,14 @@ from amelia.model import drafts as dr
 from amelia.model import events as ev
 from amelia.model.agents import Ending, Role
 from amelia.model.commands import Place
+from amelia.model.errors import JournalError
 from amelia.model.outcome import Reason
 from amelia.model.plan import Unit
 from amelia.model.proposal import AwaitArchitect, DraftCommand, WritePlan
 from amelia.plan.approval import judge_plan
 from amelia.plan.product import read_criteria
 from amelia.plan.write import in_phases, misread, write_plan
+from amelia.record.runs import RunDirectory
 from amelia.record.versions import read_version, write_version
 from amelia.run.asking import Answer, Desk, Question, Tell, ask
 from amelia.run.waiting import least_rest, wait_until
@@ -111,7 +113,7 @@ def _prompt(studio: Studio, command: WritePlan) -> str:
             criteria=[str(one) for one in read_criteria(product)] if product is not None else (),
         ),
         Revision(
-            plan=_shown(read_version(directory, old)) if old is not None else "",
+            plan=_shown(directory, old) if old is not None else "",
             problems=old.problems if old is not None else (),
             feedback=command.feedback,
             failure=command.failure,
@@ -119,8 +121,12 @@ def _prompt(studio: Studio, command: WritePlan) -> str:
     )
 
 
-def _shown(data: bytes) -> str:
-    return data.decode("utf-8", errors="replace")[:_LONGEST_PLAN]
+def _shown(directory: RunDirectory, version: dr.PlanDrafted) -> str:
+    """Returns a version as the architect sees it; one that was tampered with is not shown to anybody."""
+    try:
+        return read_version(directory, version).decode("utf-8", errors="replace")[:_LONGEST_PLAN]
+    except JournalError:
+        return ""
 
 
 def _outcome(studio: Studio, command: WritePlan, answer: Answer[PlannedWork]) -> ev.Event:

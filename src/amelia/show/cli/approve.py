@@ -6,6 +6,7 @@ from amelia.app.drafting import waiting_draft
 from amelia.config.places import state_home
 from amelia.model.drafts import PlanApproved
 from amelia.record.runs import find_run
+from amelia.record.versions import read_version
 from amelia.show.cli.wishes import carry_wish
 
 
@@ -14,6 +15,9 @@ from amelia.show.cli.wishes import carry_wish
 def command(*, run: str) -> None:
     """Approve the newest plan of RUN; it runs in the background."""
     directory = find_run(state_home(), run)
-    version = waiting_draft(directory).version
+    draft = waiting_draft(directory)
+    version = draft.version
+    if draft.newest is not None:
+        read_version(directory, draft.newest)  # what somebody tampered with is not approved
     said = f"version {version} of the plan of run {directory.run} is approved"
     carry_wish(directory, PlanApproved(version), said=said)

@@ -8,6 +8,7 @@ from pathlib import Path
 from amelia.model.errors import ConfigError
 from amelia.system.process import run_attached
 
+_LONGEST = 20_000_000
 _EDITORS = ("VISUAL", "EDITOR")
 _HINT = "say which editor: EDITOR=nano amelia …"
 
@@ -26,8 +27,19 @@ def edited(before: bytes) -> bytes | None:
             ) from None
         if code != 0:
             raise ConfigError(f"the editor {argv[0]} failed with code {code}; nothing was changed")
-        after = path.read_bytes()
+        after = _left(path)
     return None if after == before else after
+
+
+def _left(path: Path) -> bytes:
+    """Returns what an editor left."""
+    if not path.is_file():
+        raise ConfigError("the editor left no file; nothing was changed")
+    with path.open("rb") as file:
+        text = file.read(_LONGEST + 1)
+    if len(text) > _LONGEST:
+        raise ConfigError(f"the text has more than {_LONGEST} bytes; nothing was changed")
+    return text
 
 
 def _editor() -> list[str]:

@@ -1,5 +1,6 @@
 """What commands share that start from a goal: the draft is begun, shown, changed, approved and run."""
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -7,16 +8,16 @@ import click
 
 from amelia.app.drafting import NewDraft, draft_of, edit_plan, new_run_of, propose, waiting_draft
 from amelia.app.forecasts import foresee_new
-from amelia.app.people import ask
+from amelia.app.people import RefusedError, ask
 from amelia.config.places import state_home
 from amelia.model.drafts import PlanApproved, PlanDrafted, PlanRejected
-from amelia.model.errors import ConfigError
+from amelia.model.errors import AmeliaError, ConfigError, JournalError
 from amelia.model.plan import Mode
 from amelia.model.proposal import Draft
 from amelia.model.settings import Settings
 from amelia.plan.issue import LONGEST, Issue, read_issue
 from amelia.record.runs import RunDirectory
-from amelia.record.versions import read_version
+from amelia.record.versions import keep_unaccepted, read_version
 from amelia.show.cli.driving import drive
 from amelia.show.cli.editing import edited
 from amelia.show.cli.tree import draw_plan
@@ -124,9 +125,32 @@ def _decided(directory: RunDirectory, draft: Draft) -> bool:
 def edit_in_editor(directory: RunDirectory) -> PlanDrafted | None:
     """Lets a person change a plan in an editor; returns the new version, None if nothing was changed."""
     draft = waiting_draft(directory)
-    before = read_version(directory, draft.newest) if draft.newest is not None else _skeleton(draft)
-    after = edited(before)
-    return edit_plan(directory, after) if after is not None else None
+    after = edited(_text_to_edit(directory, draft))
+    if after is None:
+        return None
+    try:
+        return edit_plan(directory, after, of=draft.version)
+    except AmeliaError as problem:
+        raise _kept_aside(directory, after, problem) from problem
+
+
+def _text_to_edit(directory: RunDirectory, draft: Draft) -> bytes:
+    """Returns the newest version of a plan; what to begin with if there is none, or it was tampered with."""
+    if draft.newest is None:
+        return _skeleton(draft)
+    try:
+        return read_version(directory, draft.newest)
+    except JournalError as problem:
+        click.echo(f"note: {printable(str(problem))}; you begin anew", err=True)
+        return _skeleton(draft)
+
+
+def _kept_aside(directory: RunDirectory, data: bytes, problem: AmeliaError) -> RefusedError:
+    """Returns the refusal of a text that a person wrote: it says where the text is, and how to take it up."""
+    path = keep_unaccepted(directory, data)
+    take = f"VISUAL={shlex.quote(shlex.join(['cp', str(path)]))} amelia plan edit {directory.run}"
+    hints = (problem.hint, f"what you wrote is in {path}; once it is possible: {take}")
+    return RefusedError(str(problem), hint="; ".join(hint for hint in hints if hint))
 
 
 def _skeleton(draft: Draft) -> bytes:
