@@ -180,3 +180,12 @@ def test_reviews_are_cleared_away(stage: Stage) -> None:
     done = stage.amelia("gc")
     assert "1 reviews removed" in done.out
     assert not list((stage.home / "reviews").iterdir())
+
+
+def test_the_evaluator_may_use_what_the_reviewer_left(stage: Stage) -> None:
+    change(stage)
+    line = '{"type": "usage", "input": 1, "output": 1, "cost": 1.0}'
+    greedy: Turn = {"role": "evaluator", "do": [{"raw": line}, {"hang": True}]}
+    done = review(stage, {**rejects("No."), "usage": {"cost": 3.0}}, greedy, options=("--max-cost", "2"))
+    assert done.code == 1
+    assert "not approved: 1 of 1 findings are left" in done.out

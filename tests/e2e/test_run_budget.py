@@ -77,6 +77,16 @@ def test_a_unit_has_a_budget_of_its_own(stage: Stage) -> None:
     assert stage.amelia("resume", stage.name, "--max-unit-cost", "4").code == 0
 
 
+def test_the_tokens_of_a_unit_can_be_raised(stage: Stage) -> None:
+    (stage.repo.path / "amelia.toml").write_text(
+        (stage.repo.path / "amelia.toml").read_text() + "\n[budget]\nunit_tokens = 1000\n"
+    )
+    used = {"input": 900, "output": 200}
+    assert stage.run(tasks("Only"), {**writes("1", "a"), "usage": used}, APPROVED).code == 6
+    assert "--max-unit-tokens 2200" in stage.amelia("status", stage.name).out
+    assert stage.amelia("resume", stage.name, "--max-unit-tokens", "2200").code == 0
+
+
 @pytest.mark.parametrize("amount", ["nan", "inf", "0", "-1", "much"])
 def test_only_an_amount_is_a_budget(stage: Stage, amount: str) -> None:
     stage.run(tasks("Only"))

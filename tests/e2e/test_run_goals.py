@@ -324,6 +324,29 @@ def test_neither_a_plan_nor_a_goal_is_told_as_both(stage: Stage) -> None:
     assert stage.amelia("reject", "x", " ").code == 2
 
 
+def test_a_terminal_is_shown_no_plan_that_it_would_obey(stage: Stage) -> None:
+    goal(stage, plans(task("1", description="Say \x1b]0;owned\x07 it.")))
+    assert "\x1b" in stage.amelia("plan", "show", stage.name, "--text").out
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(stage.repo.path)
+        argv = ["python", "-m", "amelia", "plan", "show", stage.name, "--text"]
+        os.execvpe("python", argv, stage.environ())  # noqa: S606 - a person at a terminal
+    said = read_all(terminal)
+    os.waitpid(pid, 0)
+    assert "### Task 1" in said
+    assert "\x1b" not in said
+
+
+def read_all(terminal: int) -> str:
+    """Returns what is shown on a terminal until its other end is closed."""
+    said = b""
+    with contextlib.suppress(OSError):
+        while chunk := os.read(terminal, 65536):
+            said += chunk
+    return said.decode()
+
+
 def test_a_detached_draft_goes_on_in_the_background(stage: Stage) -> None:
     done = goal(stage, GOOD, options=("--detach",))
     assert done.code == 0
@@ -382,13 +405,8 @@ def test_a_person_at_a_terminal_is_asked(stage: Stage) -> None:
         argv = ["python", "-m", "amelia", "run", GOAL, "--script", str(script), "--mode", "tasks"]
         os.execvpe("python", argv, env)  # noqa: S606 - a person at a terminal
     os.write(terminal, answers)
-    said = b""
-    try:
-        while chunk := os.read(terminal, 65536):
-            said += chunk
-    except OSError:
-        pass  # its other end is closed
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0, said.decode()
+    said = read_all(terminal)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0, said
     assert stage.subjects() == ["Task 3: Write it"]
     assert "smaller please" in stage.prompt("draft", 2, "architect")
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import reduce
 from pathlib import Path
 
 import anyio
@@ -18,6 +19,7 @@ from amelia.app.agents import choose_agents
 from amelia.app.workshops import find_tests, open_workshop
 from amelia.land.publish import publish_attempts
 from amelia.model import events as ev
+from amelia.model.agents import Allowance, Spent
 from amelia.model.commands import EvaluateFindings, Place, ReviewWork
 from amelia.model.errors import AmeliaError, ConfigError
 from amelia.model.evidence import TestCommand
@@ -31,8 +33,7 @@ from amelia.record.runs import RunDirectory, all_reviews, new_review, started
 from amelia.run.checks import account
 from amelia.run.reviews import evaluate_findings, review_work
 from amelia.run.workshop import Workshop
-from amelia.schedule.budget import left_for
-from amelia.schedule.machine import begin
+from amelia.schedule.budget import least_of
 from amelia.system.git_checkout import merge_base
 from amelia.system.git_commands import delete_refs, list_paths, tree_of
 from amelia.system.git_places import Lane, Purpose, Source, Store
@@ -211,9 +212,7 @@ class _Asking:
         detail = ""
         for _ in range(self.shop.facts.policy.review_tries):
             self.tell(f"the reviewer ({self.shop.desk.settings['reviewer'].driver}) reads")
-            command = ReviewWork(
-                self.at, self.work, None, open_findings=(), allowance=left_for(begin(self.shop.facts), _UNIT)
-            )
+            command = ReviewWork(self.at, self.work, None, open_findings=(), allowance=self._left())
             (event,) = self._kept(await review_work(self.shop, command, self._record))
             if isinstance(event, ev.AttemptReviewed):
                 return event
@@ -226,12 +225,17 @@ class _Asking:
 
     async def _ruled(self, findings: tuple[Finding, ...]) -> dict[str, Ruling]:
         self.tell(f"{len(findings)} findings are ruled")
-        command = EvaluateFindings(
-            self.at, self.work, findings, allowance=left_for(begin(self.shop.facts), _UNIT)
-        )
+        command = EvaluateFindings(self.at, self.work, findings, allowance=self._left())
         (event,) = self._kept(await evaluate_findings(self.shop, command, self._record))
         rulings = event.rulings if isinstance(event, ev.FindingsEvaluated) else ()
         return {ruling.finding: ruling for ruling in rulings}
+
+    def _left(self) -> Allowance:
+        """Returns what the next turn may use: the budget without what the turns before it used."""
+        told = (recorded.event for recorded in self.review.journal.read())
+        usages = (event.usage for event in told if isinstance(event, ev.UsageReported))
+        spent, budget = reduce(Spent.plus, usages, Spent()), self.shop.facts.budget
+        return least_of(budget.unit.without(spent), budget.run.without(spent))
 
     def _record(self, event: ev.Event) -> None:
         self.review.journal.append([event])

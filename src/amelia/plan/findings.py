@@ -8,9 +8,9 @@ import re
 from collections.abc import Sequence
 
 from amelia.model.findings import Finding
+from amelia.plan.write import fenced
 
 _PLAIN_PATH = re.compile(r"[\w./@+-]{1,300}")
-_TICKS = re.compile("`+")
 
 
 def plan_of(findings: Sequence[Finding], known: frozenset[str]) -> str:
@@ -21,9 +21,8 @@ def plan_of(findings: Sequence[Finding], known: frozenset[str]) -> str:
 
 def _task(number: int, finding: Finding, known: frozenset[str]) -> str:
     text = "".join(char for char in str(finding) if char.isprintable() or char in "\n\t")
-    ticks = "`" * max(3, 1 + max(map(len, _TICKS.findall(text)), default=0))
     is_there = finding.file in known and _PLAIN_PATH.fullmatch(finding.file)
     title = f"Mend {finding.file}" if is_there else "Mend what was found"
     lines = [f"### Task {number}: {title}", "- Type: chore"]
     lines += [f"- Files: modify {finding.file}"] if is_there else []
-    return "\n".join([*lines, "", "A review found this; mend it:", "", ticks, text, ticks, ""])
+    return "\n".join([*lines, "", "A review found this; mend it:", "", fenced(text), ""])

@@ -11,7 +11,7 @@ from dataclasses import replace
 from amelia.model.plan import Priority, Task
 from amelia.plan.read import read_plan
 
-_TICK_RUN = re.compile("~+")
+_TILDES = re.compile("~+")
 _LABEL = re.compile(r"phase\s+\S+\s*[:.—–-]+\s*(?=\S)", re.IGNORECASE)
 _SAME = (
     "title",
@@ -32,14 +32,16 @@ _SAME = (
 def write_plan(goal: str, tasks: Sequence[Task]) -> str:
     """Returns the text of a plan; a task's `implementation_notes` are its description."""
     ordered = in_phases(tasks)
-    text = _text(goal, ordered, fenced=[task.id for task in ordered if _would_mislead(task)])
-    return text if not misread(ordered, text) else _text(goal, ordered, fenced=[task.id for task in ordered])
+    text = _text(goal, ordered, misleading=[task.id for task in ordered if _would_mislead(task)])
+    return (
+        text if not misread(ordered, text) else _text(goal, ordered, misleading=[task.id for task in ordered])
+    )
 
 
 def _would_mislead(task: Task) -> bool:
     """Says whether a task is read differently because of its description."""
     alone = replace(task, depends_on=(), phase=None)
-    return bool(misread([alone], _text("", [alone], fenced=())))
+    return bool(misread([alone], _text("", [alone], misleading=())))
 
 
 def in_phases(tasks: Sequence[Task]) -> tuple[Task, ...]:
@@ -77,7 +79,7 @@ def _none(task_id: str, tasks: Sequence[Task]) -> bool:
     return all(task.id != task_id for task in tasks)
 
 
-def _text(goal: str, tasks: Sequence[Task], *, fenced: Collection[str]) -> str:
+def _text(goal: str, tasks: Sequence[Task], *, misleading: Collection[str]) -> str:
     lines = ["# Plan", "", f"**Goal:** {goal}", ""]
     phases: list[str] = []
     for task in tasks:
@@ -86,7 +88,7 @@ def _text(goal: str, tasks: Sequence[Task], *, fenced: Collection[str]) -> str:
             lines += [f"## {phase_label(len(phases), task.phase)}", ""]
         lines += [f"### Task {task.id}: {task.title}", "", *_fields(task), ""]
         if notes := task.implementation_notes.strip("\r\n"):
-            lines += [_fenced(notes) if task.id in fenced else notes, ""]
+            lines += [fenced(notes) if task.id in misleading else notes, ""]
     return "\n".join(lines)
 
 
@@ -116,7 +118,8 @@ def _fields(task: Task) -> Iterator[str]:
         yield f"- TDD waiver: {task.waiver}"
 
 
-def _fenced(text: str) -> str:
-    longest = max(map(len, _TICK_RUN.findall(text)), default=0)
+def fenced(text: str) -> str:
+    """Returns text between fences, where it means nothing to whoever reads a plan."""
+    longest = max(map(len, _TILDES.findall(text)), default=0)
     fence = "~" * max(3, longest + 1)
     return f"{fence}text\n{text}\n{fence}"

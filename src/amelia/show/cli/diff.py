@@ -1,13 +1,12 @@
 """`amelia diff RUN UNIT`: what a unit changed."""
 
-import sys
-
 import click
 
 from amelia.app.history import attempt_diff
 from amelia.config.places import state_home
 from amelia.model.plan import UnitId
 from amelia.record.runs import find_run
+from amelia.show.cli.handing import hand_on
 
 
 @click.command("diff")
@@ -18,6 +17,4 @@ from amelia.record.runs import find_run
 )
 def command(*, run: str, unit: str, attempt: int | None) -> None:
     """Show what UNIT of RUN changed."""
-    patch = attempt_diff(find_run(state_home(), run), UnitId(unit), attempt)
-    sys.stdout.buffer.write(patch)
-    sys.stdout.flush()
+    hand_on(attempt_diff(find_run(state_home(), run), UnitId(unit), attempt))

@@ -2,7 +2,6 @@
 
 import difflib
 import json
-import sys
 from pathlib import Path
 from typing import Unpack
 
@@ -22,6 +21,7 @@ from amelia.schedule.draft import fold_draft
 from amelia.show.cli.chosen import Chosen, run_options, settings_here
 from amelia.show.cli.driving import drive
 from amelia.show.cli.goals import WAITS, begin_draft, draw_draft, edit_in_editor, view_of
+from amelia.show.cli.handing import hand_on
 from amelia.show.draft import view_json
 from amelia.show.run.draft_lines import SilentDraft
 from amelia.show.text import printable
@@ -120,8 +120,7 @@ def show(*, run: str, as_text: bool, as_json: bool) -> None:
     draft = _drafted(directory)
     if as_text:
         _, newest = _pair(draft, None, None)
-        sys.stdout.buffer.write(read_version(directory, newest))
-        sys.stdout.flush()
+        hand_on(read_version(directory, newest))
     elif as_json:
         click.echo(json.dumps(view_json(view_of(directory, draft)), indent=2))
     else:
