@@ -146,6 +146,8 @@ def test_clearing_up_keeps_journal_and_attempts(aborted: tuple[Stage, Done], tmp
     assert stage.status()["outcome"] == "aborted"
     assert stage.repo.git("show", f"refs/amelia/{stage.name}/2/1:broken") == "again"
     assert "+again" in stage.amelia("diff", stage.name, "2").out
+    assert "broken" not in stage.amelia("diff", stage.name).out
+    assert stage.amelia("diff", stage.name, "--attempt", "1").code == 2
     assert stage.amelia("gc").out.startswith("0 runs")
 
 

@@ -70,6 +70,9 @@ def test_a_run_ends_with_its_record_and_units_hold_none_of_it(stage: Stage) -> N
     assert re.fullmatch(r"docs/amelia/\d{4}-\d\d-\d\d-add-accounts", record)
     names = ["execution-state.json", "phase-1/summary.md", "phase-2/summary.md", "plan.md", "report.md"]
     assert stage.files(last) == [f"{record}/{name}" for name in names]
+    landed = stage.amelia("diff", stage.name).out
+    assert landed.count("+++ b/") == 3
+    assert "+++ b/three.txt" in landed
     assert f"Amelia-Record: {record}" in stage.repo.git("log", "-1", "--format=%B", last)
     assert stage.show(f"{record}/plan.md").strip() == PHASES.strip()
     assert "Phase 1: Ground" in seen.read_text()

@@ -112,8 +112,20 @@ def attempt_diff(directory: RunDirectory, unit: UnitId, attempt: int | None) -> 
         have = ", ".join(map(str, sorted(attempts)))
         raise UnknownAttemptError(f"{unit} has no finished attempt {number}; it has {have}")
     base, commit = attempts[number]
+    return _diff(directory, facts, base=base, commit=commit)
+
+
+def landed_diff(directory: RunDirectory) -> bytes:
+    """Returns all that a run has landed, without its record."""
+    past = read_journal(directory.journal)
+    facts = fold(recorded.event for recorded in past).facts
+    landed = [recorded.event.commit for recorded in past if isinstance(recorded.event, ev.UnitLanded)]
+    return _diff(directory, facts, base=facts.base, commit=landed[-1]) if landed else b""
+
+
+def _diff(directory: RunDirectory, facts: ev.RunStarted, *, base: CommitId, commit: CommitId) -> bytes:
     store = open_store(directory, facts)
-    # Once the run was cleared away, its attempts are in the user's repository.
+    # Once the run was cleared away, its commits are in the user's repository.
     where = store.repository if store.git_dir.exists() else store.source.repository
     return diff_text(where, base, commit, limit=_LONGEST_DIFF)
 

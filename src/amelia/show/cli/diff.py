@@ -1,8 +1,8 @@
-"""`amelia diff RUN UNIT`: what a unit changed."""
+"""`amelia diff RUN [UNIT]`: what a run changed, or one of its units."""
 
 import click
 
-from amelia.app.history import attempt_diff
+from amelia.app.history import attempt_diff, landed_diff
 from amelia.config.places import state_home
 from amelia.model.plan import UnitId
 from amelia.record.runs import find_run
@@ -11,10 +11,14 @@ from amelia.show.cli.handing import hand_on
 
 @click.command("diff")
 @click.argument("run")
-@click.argument("unit")
+@click.argument("unit", required=False)
 @click.option(
     "--attempt", type=click.IntRange(min=1), help="Which attempt; the last one unless told otherwise."
 )
-def command(*, run: str, unit: str, attempt: int | None) -> None:
-    """Show what UNIT of RUN changed."""
-    hand_on(attempt_diff(find_run(state_home(), run), UnitId(unit), attempt))
+def command(*, run: str, unit: str | None, attempt: int | None) -> None:
+    """Show what UNIT of RUN changed; without UNIT, all that has landed."""
+    if unit is None and attempt is not None:
+        raise click.UsageError("an attempt is one of a UNIT: name it")
+    directory = find_run(state_home(), run)
+    patch = landed_diff(directory) if unit is None else attempt_diff(directory, UnitId(unit), attempt)
+    hand_on(patch)
