@@ -26,7 +26,7 @@ def stage(tmp_path: Path) -> Stage:
 
 def review(stage: Stage, *turns: Turn, options: tuple[str, ...] = ()) -> Done:
     script = stage.play(*turns)
-    return stage.amelia("review", "--script", str(script), *options)
+    return stage.amelia("review", "--script", str(script), *options, env={"AMELIA_COMMIT_RECORD": "true"})
 
 
 def prompt(stage: Stage, role: str = "reviewer") -> str:
@@ -71,9 +71,10 @@ def test_findings_are_shown_with_place_weight_and_ruling(stage: Stage) -> None:
     change(stage)
     done = review(stage, rejects("Name it.", "Wrong."), RULED)
     assert done.code == 1
-    assert "README.md:1  blocking  IMPLEMENT\n    Name it.\n    IMPLEMENT: True.\n" in done.out
-    assert "README.md:1  blocking  REJECT\n    Wrong.\n" in done.out
-    assert done.out.endswith("not approved: 1 of 2 findings are left\n")
+    assert "README.md:1: blocking\n    Name it.\n    to be mended: True.\n" in done.out
+    assert "README.md:1: blocking\n    Wrong.\n    rejected: Not so.\n" in done.out
+    assert "not approved: 1 finding left of 2\n" in done.out
+    assert "amelia review --fix" in done.out
 
 
 def test_findings_that_are_all_ruled_out_are_an_approval(stage: Stage) -> None:

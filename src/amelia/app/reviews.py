@@ -224,7 +224,7 @@ class _Asking:
         )
 
     async def _ruled(self, findings: tuple[Finding, ...]) -> dict[str, Ruling]:
-        self.tell(f"{len(findings)} findings are ruled")
+        self.tell(f"the evaluator rules what was found ({len(findings)})")
         command = EvaluateFindings(self.at, self.work, findings, allowance=self._left())
         (event,) = self._kept(await evaluate_findings(self.shop, command, self._record))
         rulings = event.rulings if isinstance(event, ev.FindingsEvaluated) else ()

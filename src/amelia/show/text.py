@@ -1,4 +1,4 @@
-"""Text of plans and agents made safe for a terminal."""
+"""Text of plans and agents made safe for a terminal, and words that fit it."""
 
 from unicodedata import category, east_asian_width
 
@@ -32,6 +32,11 @@ def fit(text: str, columns: int) -> str:
             break
         taken += char
     return taken + "…" + " " * (columns - 1 - width(taken))
+
+
+def counted(number: int, noun: str) -> str:
+    """Says how many there are of something: `1 unit`, `2 units`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _columns(char: str) -> int:

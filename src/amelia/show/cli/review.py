@@ -15,7 +15,7 @@ from amelia.app.runs import NewRun, begin_run
 from amelia.config.places import state_home
 from amelia.land.deliver import branch_name
 from amelia.model.delivery import Finish
-from amelia.model.findings import Finding, Ruling
+from amelia.model.findings import Disposition, Finding, Ruling
 from amelia.model.plan import Mode
 from amelia.model.settings import Settings
 from amelia.plan.findings import plan_of
@@ -23,7 +23,14 @@ from amelia.record.runs import RunDirectory
 from amelia.show.cli.chosen import Chosen, run_options, settings_here
 from amelia.show.cli.driving import drive
 from amelia.show.cli.tree import draw_plan
-from amelia.show.text import printable
+from amelia.show.text import counted, printable
+
+_RULED = {
+    Disposition.IMPLEMENT: "to be mended",
+    Disposition.REJECT: "rejected",
+    Disposition.DEFER: "put off",
+    Disposition.CLARIFY: "yours to decide",
+}
 
 
 @click.command("review")
@@ -51,6 +58,8 @@ def command(*, base: str | None, fix: bool, yes: bool, as_json: bool, **chosen: 
         judgement = judge_review(review, settings.run, _progress)
         _show(review, judgement, as_json=as_json)
         if not fix or not judgement.to_implement:
+            if judgement.to_implement and not as_json:
+                click.echo("to have that mended on a branch: amelia review --fix, with the same options")
             raise SystemExit(1 if judgement.left else 0)
         directory = _begin_fix(review, judgement, settings, as_json=as_json, is_asking=is_asking)
         code = drive(directory, as_json=as_json)
@@ -69,17 +78,20 @@ def _show(review: Review, judgement: Judgement, *, as_json: bool) -> None:
     for finding, ruling in judgement.findings:
         click.echo("\n".join(map(printable, _lines(finding, ruling))))
     if judgement.left:
-        click.echo(f"not approved: {len(judgement.left)} of {len(judgement.findings)} findings are left")
+        click.echo(
+            f"not approved: {counted(len(judgement.left), 'finding')} left of {len(judgement.findings)}"
+        )
     else:
         click.echo("approved")
 
 
 def _lines(finding: Finding, ruling: Ruling | None) -> Iterator[str]:
-    parts = (finding.place or "-", finding.weight, ruling.disposition if ruling else "")
-    yield "  ".join(part for part in parts if part)
+    yield f"{finding.place or 'as a whole'}: {finding.weight}"
     yield from (f"    {line}" for line in finding.text.splitlines())
-    if ruling is not None and ruling.reason:
-        yield from (f"    {ruling.disposition}: {line}" for line in ruling.reason.splitlines())
+    if ruling is not None:
+        first, *more = ruling.reason.splitlines() or [""]
+        yield f"    {_RULED[ruling.disposition]}{': ' if first else ''}{first}"
+        yield from (f"    {line}" for line in more)
 
 
 def _as_json(review: Review, judgement: Judgement) -> dict[str, object]:
@@ -115,7 +127,9 @@ def _begin_fix(
     if is_asking:
         click.confirm("\nRun this plan?", default=True, abort=True)
     # The branch starts from the snapshot, so that nothing but a person can put it where it belongs.
-    run = replace(settings.run, finish=Finish.LEAVE)
+    # A checkout that is not committed takes what was mended, and not the record of it.
+    is_kept = settings.run.commit_record and review.captured.is_committed
+    run = replace(settings.run, finish=Finish.LEAVE, commit_record=is_kept)
     new = NewRun(
         compiled=compiled,
         plan_path=None,
