@@ -41,7 +41,7 @@ def test_the_guide_can_be_followed(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert "+++ version 2 (architect)" in done.stdout
     assert "+### Task 1: Write tests for greet" in done.stdout
-    assert "version 3, by the person" in done.stdout
+    assert "version 3, by you" in done.stdout
     assert "Is the greeting friendly or formal?" in done.stdout
     assert "2 is answered" in done.stdout
     assert re.search(r"completed · 2 of 2 done", done.stdout)

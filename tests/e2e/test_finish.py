@@ -74,7 +74,9 @@ def test_a_run_that_is_left_alone_leaves_the_checkout_alone(stage: Stage) -> Non
         "refused": None,
         "undone": None,
     }
-    assert stage.amelia("resume", run).code == 0
+    resumed = stage.amelia("resume", run)
+    assert resumed.code == 0
+    assert f"amelia finish {run} --merge ff" in resumed.err
 
 
 def test_a_completed_run_is_merged_later_and_once(stage: Stage) -> None:
@@ -84,8 +86,8 @@ def test_a_completed_run_is_merged_later_and_once(stage: Stage) -> None:
     assert [event["type"] for event in first.events] == ["run_delivered"]
     assert head(stage) == tip(stage)
     again = stage.amelia("finish", run, "--merge", "ff")
-    assert again.code == 0
-    assert "there is nothing to resume" in again.err
+    assert (again.code, again.out) == (0, f"run {run} was merged into main already\n")
+    assert "completed, merged" in stage.amelia("status").out
 
 
 def test_a_merge_that_was_cut_off_before_it_was_told_is_found(stage: Stage) -> None:

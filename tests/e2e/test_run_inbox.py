@@ -63,6 +63,8 @@ def test_a_question_is_answered_by_number_in_the_session_that_asked(stage: Stage
     assert "Which colour?" in text
     assert "answer: red, which is the default" in text
 
+    vague = stage.amelia("answer", stage.name, "2")
+    assert (vague.code, f"what does: {stage.name}/1" in vague.err) == (2, True)
     assert stage.amelia("answer", f"{stage.name}/1", "2").code == 0
     assert goes_on(stage).outcome == "completed"
     [first], [second] = stage.turns("1", 1), stage.turns("1", 2)

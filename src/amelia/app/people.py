@@ -68,10 +68,18 @@ def ask(directory: RunDirectory, wanted: Wanted) -> bool:
 
 
 def start_in_background(directory: RunDirectory) -> int:
-    """Starts a coordinator that goes on without us, and returns its process."""
+    """Starts a coordinator that goes on without us, and returns its process.
+
+    What was wished is taken up by then, unless that takes long: who looks at the run next shall not find it
+    as it was.
+    """
     # -P: the current directory, which is a repository, holds no modules of ours.
     argv = [sys.executable, "-P", "-m", "amelia", "resume", directory.run, "--no-input"]
-    return spawn_detached(argv, env=dict(os.environ), log=directory.log)
+    process = spawn_detached(argv, env=dict(os.environ), log=directory.log)
+    deadline = time.monotonic() + _PATIENCE
+    while has_requests(directory.journal) and time.monotonic() < deadline:
+        time.sleep(_PAUSE)
+    return process
 
 
 @dataclass(frozen=True, slots=True)

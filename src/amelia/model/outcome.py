@@ -58,7 +58,7 @@ _MEANINGS = {
     Reason.REVIEW_UNAVAILABLE: "no valid answer came from the reviewer",
     Reason.CONFLICT: "the work conflicts with what landed meanwhile, twice",
     Reason.MERGE_RED: "the tests fail on top of what landed meanwhile, twice",
-    Reason.QUESTION: "it needs an answer from a person",
+    Reason.QUESTION: "it needs your answer",
     Reason.QUESTION_LIMIT: "it asked more questions than it may",
     Reason.FIX_REFUSED: "the fix by hand did not pass verification",
     Reason.BROKEN: "a step could not be carried out",
@@ -67,8 +67,8 @@ _MEANINGS = {
     Reason.BRANCH_MOVED: "somebody else moved the branch of this run",
     Reason.BUDGET: "the budget is used up",
     Reason.AUTH: "the agent's login or key is refused",
-    Reason.APPROVAL: "the plan waits for a person's approval",
-    Reason.PLAN_ERRORS: "the plan cannot run as it is, also after its last revision",
+    Reason.APPROVAL: "the plan needs your approval",
+    Reason.PLAN_ERRORS: "the plan cannot run as it is",
     Reason.NO_PLAN: "the architect gave no valid plan in any of its attempts",
 }
 
@@ -97,6 +97,12 @@ class Outcome:
     def is_final(self) -> bool:
         """Says whether nothing can change this any more."""
         return self.result in FINAL
+
+    @property
+    def in_words(self) -> str:
+        """Says it to a person: `completed`, `halted: the budget is used up`."""
+        result = "waits for you" if self.result is Result.NEEDS_HUMAN else str(self.result)
+        return f"{result}: {self.reason.meaning}" if self.reason else result
 
     def __str__(self) -> str:
         return f"{self.result}({self.reason})" if self.reason else str(self.result)

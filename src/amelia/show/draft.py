@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, assert_never
 
+from amelia.model.drafts import Author
 from amelia.model.outcome import Reason
 from amelia.model.proposal import Approved, Delayed, Draft, Drafting, HandedOver, Proposed, Stopped
 from amelia.plan.compile import CompiledPlan
@@ -13,7 +14,9 @@ from amelia.schedule.forecast import Forecast
 from amelia.show.forecast import forecast_lines
 from amelia.show.json import plan_json
 from amelia.show.run.standing import Exit, raised, way_out
-from amelia.show.text import printable
+from amelia.show.text import counted, fit, printable, width
+
+_AUTHORS = {Author.ARCHITECT: "the architect", Author.PERSON: "you"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,26 +52,35 @@ def standing_of(draft: Draft) -> str:
             assert_never(draft.stage)
 
 
+def standing_in_words(draft: Draft) -> str:
+    """Says the same to a person, without the names that programs know."""
+    if draft.has_begun or draft.outcome is None or draft.outcome.reason is None:
+        return standing_of(draft)
+    return draft.outcome.reason.meaning
+
+
 def choices(draft: Draft) -> Iterator[Exit]:
     """Yields what a person can do about a draft, best first."""
     run = draft.facts.run
     if draft.has_begun or (draft.outcome is not None and draft.outcome.is_final):
         return
+    if draft.newest is not None:
+        yield way_out("plan", "show", run, "--text", effect="read the plan whole")
     if draft.may_be_approved:
-        yield way_out("approve", run, effect="the plan runs, in the background")
+        yield way_out("approve", run, effect="carry it out, in the background")
     if isinstance(draft.stage, Proposed | Stopped):
-        yield way_out("reject", run, "what should change", effect="the architect writes another version")
-        yield way_out("plan", "edit", run, effect="you change the plan yourself")
+        yield way_out("reject", run, "what should change", effect="have another one written")
+        yield way_out("plan", "edit", run, effect="change it yourself")
     if isinstance(draft.stage, Stopped) and draft.stage.reason is Reason.BUDGET:
         yield from raised(run, draft.budget.unit, draft.spent, whose="-unit")
         yield from raised(run, draft.budget.run, draft.spent)
     elif isinstance(draft.stage, Stopped) or draft.is_paused:
-        yield way_out("resume", run, effect="it is tried again")
-    yield way_out("cancel", run, effect="nothing of it runs")
+        yield way_out("resume", run, effect="let the architect try again")
+    yield way_out("abort", run, effect="give the run up")
 
 
 def view_lines(view: PlanView) -> Iterator[str]:
-    """Yields what is to be said of a draft below its plan: parallelism, forecast, warnings, choices."""
+    """Yields what is to be said of a draft below its plan: parallelism, forecast, warnings, standing."""
     draft = view.draft
     if view.compiled is not None and view.compiled.units:
         yield _parallelism(view.compiled, view.workers)
@@ -79,10 +91,15 @@ def view_lines(view: PlanView) -> Iterator[str]:
         yield from (f"warning: {printable(gap)}" for gap in draft.newest.gaps)
     if isinstance(draft.stage, Stopped):
         yield f"stopped: {draft.stage.reason.meaning}: {printable(draft.stage.detail)}"
-    author = f", by the {draft.newest.author}" if draft.newest is not None else ""
-    yield f"run {draft.facts.run}: version {draft.version}{author}, {standing_of(draft)}"
-    for choice in choices(draft):
-        yield f"  {choice.command}  ({choice.effect})"
+    version = f"version {draft.version}, by {_AUTHORS[draft.newest.author]}; " if draft.newest else ""
+    yield f"run {draft.facts.run}: {version}{standing_in_words(draft)}"
+
+
+def choice_lines(draft: Draft) -> Iterator[str]:
+    """Yields the commands with which a person decides about a draft, and what each does."""
+    ways = list(choices(draft))
+    widest = max((width(way.command) for way in ways), default=0)
+    return (f"  {fit(way.command, widest)}  {way.effect}" for way in ways)
 
 
 def _unread(view: PlanView) -> Iterator[str]:
@@ -96,8 +113,8 @@ def _parallelism(compiled: CompiledPlan, workers: int) -> str:
     widest = max(Counter(unit.group for unit in compiled.units).values())
     levels = max(unit.group for unit in compiled.units)
     return (
-        f"parallelism: {len(compiled.units)} units in {levels} steps, at most {widest} side by side; "
-        f"{workers} worker{'s' if workers > 1 else ''}"
+        f"parallelism: {counted(len(compiled.units), 'unit')} in {counted(levels, 'step')}, "
+        f"at most {widest} side by side; {counted(workers, 'worker')}"
     )
 
 

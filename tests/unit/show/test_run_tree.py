@@ -219,8 +219,9 @@ def test_a_question_has_a_sign_of_its_own() -> None:
     story = chain(1).start("1").write("1").verify("1").review("1", found)
     story.rule("1", Ruling(found.id, Disposition.CLARIFY)).park("1", Reason.QUESTION, "- which one?")
     assert unit_line(story, "Task 1").startswith("Task 1: ? Asks you – Work of 1 · question")
-    assert "? Task 1 waits for you: it needs an answer from a person" in drawn(story)
+    assert "? Task 1 waits for you: it needs your answer" in drawn(story)
     assert "    - which one?" in drawn(story)
+    assert "0 of 1 done · 1 asking" in drawn(story)[-1]
 
 
 def test_landed_work_says_how_often_it_was_tried() -> None:

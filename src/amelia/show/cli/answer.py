@@ -15,6 +15,7 @@ from amelia.record.runs import RunDirectory, find_run
 from amelia.show.cli.waiting import waiting_items
 from amelia.show.cli.wishes import carry_wish
 from amelia.show.run.inbox import Item
+from amelia.show.text import printable
 
 _OF_UNIT = frozenset({"retry", "fix", "skip", "split", "log"})
 _OF_PLAN = frozenset({"show", "edit"})
@@ -40,24 +41,28 @@ def command(ctx: click.Context, *, item: str, words: tuple[str, ...]) -> None:
     if name is not None and asking is not None and not _is_choice(words, asking[1]):
         attempt, question = asking
         answer = replace(_answer(name, question, " ".join(words)), attempt=attempt)
-        carry_wish(directory, answer, said=f"{unit} is answered")
+        carry_wish(directory, answer, said=f"{directory.run}/{unit} is answered")
         return
-    found = next(
-        (
-            each
-            for each in waiting_items(state_home(), repository=None)
-            if (each.run, each.unit) == (directory.run, name)
-        ),
-        None,
-    )
-    if found is None:
-        raise RefusedError(f"{item} does not wait for you", hint="`amelia inbox --all` shows what does")
-    verb, *arguments = _as_command(found, words)
+    verb, *arguments = _as_command(_found(directory, name), words)
     group = ctx.find_root().command
     assert isinstance(group, click.Group)
     chosen = group.get_command(ctx, verb)
     assert chosen is not None
     chosen.main(args=arguments, prog_name=f"amelia {verb}", standalone_mode=False)
+
+
+def _found(directory: RunDirectory, unit: UnitId | None) -> Item:
+    """Returns what waits for a person under this name, or says what does in this run."""
+    waiting = [each for each in waiting_items(state_home(), repository=None) if each.run == directory.run]
+    found = next((each for each in waiting if each.unit == unit), None)
+    if found is None:
+        asked = directory.run if unit is None else f"{directory.run}/{unit}"
+        others = ", ".join(each.id for each in waiting)
+        raise RefusedError(
+            printable(f"{asked} does not wait for you"),
+            hint=printable(f"what does: {others}") if others else "`amelia inbox --all` shows what does",
+        )
+    return found
 
 
 def _asking(directory: RunDirectory, unit: UnitId) -> tuple[int, Question] | None:

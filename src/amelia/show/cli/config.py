@@ -25,7 +25,7 @@ def command() -> None:
     """Show which settings hold, where they come from, and which there are."""
 
 
-@command.command("show")
+@command.command("show", short_help="Print every setting that holds here.")
 @click.option("--origin", is_flag=True, help="Say where each value comes from.")
 @profile_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
@@ -41,7 +41,7 @@ def show(*, origin: bool, profile: str | None, as_json: bool) -> None:
         click.echo(printable(f"{line:<{_WIDEST}}  # {entry.origin}" if origin else line))
 
 
-@command.command("schema")
+@command.command("schema", short_help="Print the JSON schema of a settings file, for editors.")
 def schema() -> None:
     """Print the JSON schema of a settings file, for editors and other programs."""
     click.echo(schema_text(), nl=False)

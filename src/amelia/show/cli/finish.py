@@ -9,6 +9,7 @@ from amelia.model.outcome import Result
 from amelia.record.runs import find_run
 from amelia.show.cli.driving import drive
 from amelia.show.cli.finishing import finish_options
+from amelia.show.text import printable
 
 
 @click.command("finish")
@@ -24,12 +25,17 @@ def command(*, run: str, finish: Finish | None, as_json: bool) -> None:
     directory = find_run(state_home(), run)
     if finish is None:
         raise click.UsageError("say what is to become of the branch: --merge ff or --pr")
-    outcome = standing(directory).outcome
+    run_state = standing(directory)
+    outcome, done = run_state.outcome, run_state.delivery.done
     if outcome is None or outcome.result is not Result.COMPLETED:
         raise RefusedError(
             f"run {directory.run} is {outcome or 'not finished'}, and only a completed one is delivered",
             hint=f"let it go on and be delivered then: amelia resume {directory.run} "
             + ("--pr" if finish is Finish.PR else "--merge ff"),
         )
+    if done is not None and done.finish is finish and not as_json:
+        word = "merged into" if finish is Finish.MERGE else "offered as"
+        click.echo(printable(f"run {directory.run} was {word} {done.where} already"))
+        return
     ask(directory, FinishChosen(finish))
     raise SystemExit(drive(directory, as_json=as_json))

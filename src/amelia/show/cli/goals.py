@@ -20,8 +20,9 @@ from amelia.record.runs import RunDirectory
 from amelia.record.versions import keep_unaccepted, read_version
 from amelia.show.cli.driving import drive
 from amelia.show.cli.editing import edited
+from amelia.show.cli.handing import hand_on
 from amelia.show.cli.tree import draw_plan
-from amelia.show.draft import PlanView, view_lines
+from amelia.show.draft import PlanView, choice_lines, view_lines
 from amelia.show.text import printable
 
 WAITS = 4
@@ -86,12 +87,12 @@ def view_of(directory: RunDirectory, draft: Draft) -> PlanView:
     )
 
 
-def draw_draft(directory: RunDirectory, draft: Draft) -> None:
-    """Prints a plan that waits for a person, and all there is to say about it."""
+def draw_draft(directory: RunDirectory, draft: Draft, *, is_asking: bool = False) -> None:
+    """Prints a plan that waits for a person, and all there is to say; where nobody asks, what to type."""
     view = view_of(directory, draft)
     if view.compiled is not None:
         draw_plan(view.compiled, name=f"plan of run {draft.facts.run}, version {draft.version}")
-    for line in view_lines(view):
+    for line in (*view_lines(view), *(() if is_asking else choice_lines(draft))):
         click.echo(line)
 
 
@@ -100,7 +101,7 @@ def settle(directory: RunDirectory, *, is_asking: bool, as_json: bool) -> int:
     code = drive(directory, as_json=as_json)
     while code == WAITS and (draft := draft_of(directory)) is not None:
         if not as_json:
-            draw_draft(directory, draft)
+            draw_draft(directory, draft, is_asking=is_asking)
         if not is_asking or not _decided(directory, draft):
             return code
         code = drive(directory, as_json=as_json)
@@ -109,8 +110,18 @@ def settle(directory: RunDirectory, *, is_asking: bool, as_json: bool) -> int:
 
 def _decided(directory: RunDirectory, draft: Draft) -> bool:
     """Asks a person what is to become of a plan; says whether anything is."""
-    words = [*(["approve"] if draft.may_be_approved else []), "reject", "edit", "later"]
-    match click.prompt("\nWhat now?", type=click.Choice(words), default=words[0]):
+    words = [
+        *(["approve"] if draft.may_be_approved else []),
+        "reject",
+        "edit",
+        *(["show"] if draft.newest else []),
+        "later",
+    ]
+    match click.prompt("\nWhat now?", type=_FirstLetters(words), default=words[0]):
+        case "show":
+            assert draft.newest is not None
+            hand_on(read_version(directory, draft.newest))
+            return _decided(directory, draft)
         case "approve":
             ask(directory, PlanApproved(draft.version))
         case "reject":
@@ -118,8 +129,20 @@ def _decided(directory: RunDirectory, draft: Draft) -> bool:
         case "edit":
             edit_in_editor(directory)
         case _:
+            click.echo("the plan waits:")
+            for line in choice_lines(draft):
+                click.echo(line)
             return False
     return True
+
+
+class _FirstLetters(click.Choice[str]):
+    """A choice between words of which the first letters are enough."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Returns the word that is meant."""
+        meant = [word for word in self.choices if value and word.startswith(value.strip().casefold())]
+        return super().convert(meant[0] if len(meant) == 1 else value, param, ctx)
 
 
 def edit_in_editor(directory: RunDirectory) -> PlanDrafted | None:

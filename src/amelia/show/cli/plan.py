@@ -37,12 +37,15 @@ class _GoalOrCommand(click.Group):
         return super().parse_args(ctx, args if is_command or not args else ["draft", *args])
 
 
-@click.group("plan", cls=_GoalOrCommand, no_args_is_help=True)
+@click.group("plan", cls=_GoalOrCommand, no_args_is_help=True, subcommand_metavar="GOAL | COMMAND [ARGS]...")
 def command() -> None:
-    """Have a plan written for a goal (amelia plan "goal"), or look at one that waits for approval."""
+    """Have a plan written for a GOAL, which is a sentence, or look at one that waits for approval.
+
+    `amelia plan GOAL` is `amelia plan draft GOAL`, whose --help lists the options.
+    """
 
 
-@command.command("draft")
+@command.command("draft", short_help="Have a plan written, which then waits for approval.")
 @click.argument("goal", required=False)
 @click.option(
     "--issue",
@@ -108,7 +111,7 @@ def _hand_over(directory: RunDirectory, draft: Draft, output: Path) -> None:
     anyio.run(drive_draft, directory, SilentDraft())
 
 
-@command.command("show")
+@command.command("show", short_help="Show the newest plan of a run.")
 @click.argument("run")
 @click.option("--text", "as_text", is_flag=True, help="Print the plan itself, as it is written.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
@@ -127,7 +130,7 @@ def show(*, run: str, as_text: bool, as_json: bool) -> None:
         draw_draft(directory, draft)
 
 
-@command.command("edit")
+@command.command("edit", short_help="Change the plan of a run in your editor.")
 @click.argument("run")
 def edit(*, run: str) -> None:
     """Change the plan of RUN in your editor, $VISUAL or $EDITOR.
@@ -145,7 +148,7 @@ def edit(*, run: str) -> None:
     raise SystemExit(_PLAN_ERRORS if drafted.errors else 0)
 
 
-@command.command("diff")
+@command.command("diff", short_help="Show what changed between two versions of a plan.")
 @click.argument("run")
 @click.argument("old", type=int, required=False)
 @click.argument("new", type=int, required=False)

@@ -13,9 +13,10 @@ _LONGEST = 20_000
 
 @click.command("reject")
 @click.argument("run")
-@click.argument("feedback")
-def command(*, run: str, feedback: str) -> None:
+@click.argument("words", metavar="FEEDBACK...", nargs=-1, required=True)
+def command(*, run: str, words: tuple[str, ...]) -> None:
     """Have the architect write another plan for RUN, with FEEDBACK and the old plan before its eyes."""
+    feedback = " ".join(words)
     if not feedback.strip():
         raise click.UsageError("the architect has to know what should change: say it")
     directory = find_run(state_home(), run)

@@ -11,8 +11,8 @@ from amelia.model.events import BudgetChanged
 from amelia.model.policy import Budget
 from amelia.record.runs import find_run, started
 from amelia.show.cli.amounts import MONEY, TOKENS
-from amelia.show.cli.driving import drive
-from amelia.show.cli.finishing import finish_options
+from amelia.show.cli.finishing import finish_options, point_on
+from amelia.show.cli.goals import may_ask, settle
 
 
 @click.command("resume")
@@ -33,12 +33,13 @@ def command(
     max_unit_tokens: int | None,
     finish: Finish | None,
     as_json: bool,
-    no_input: bool,  # noqa: ARG001 - asks nothing anyway
+    no_input: bool,
 ) -> None:
     """Go on with RUN from where it stands: after a pause, a crash, or what a person did about it.
 
     With --max-… the run gets another budget: what it may use in all, from its beginning.
-    Follows the run if another process drives it. Exit codes are those of `amelia run`.
+    Follows the run if another process drives it. A plan that waits for approval is shown, and on a terminal
+    you are asked. Exit codes are those of `amelia run`.
     """
     directory = find_run(state_home(), run)
     said = Budget(
@@ -56,4 +57,6 @@ def command(
             f"the plan it started with ({directory.plan})",
             err=True,
         )
-    raise SystemExit(drive(directory, as_json=as_json))
+    is_asking = may_ask(no_input=no_input, as_json=as_json)
+    code = settle(directory, is_asking=is_asking, as_json=as_json)
+    raise SystemExit(point_on(directory, code, as_json=as_json))

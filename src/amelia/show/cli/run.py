@@ -24,7 +24,7 @@ from amelia.record.runs import RunDirectory, started
 from amelia.schedule.forecast import Forecast
 from amelia.show.cli.chosen import Chosen, run_options, settings_here
 from amelia.show.cli.driving import drive
-from amelia.show.cli.finishing import finish_options
+from amelia.show.cli.finishing import finish_options, point_on
 from amelia.show.cli.goals import begin_draft, may_ask, path_of, settle
 from amelia.show.cli.tree import draw_errors, draw_plan
 from amelia.show.forecast import forecast_lines
@@ -87,7 +87,8 @@ def command(  # noqa: PLR0913 - one for every option
         directory = begin_draft(plan, issue, settings=settings, mode=asked, base=base, is_hands_off=yes)
         if detach:
             raise SystemExit(_leave(directory, as_json=as_json))
-        raise SystemExit(settle(directory, is_asking=is_asking, as_json=as_json))
+        code = settle(directory, is_asking=is_asking, as_json=as_json)
+        raise SystemExit(point_on(directory, code, as_json=as_json))
     name, new = _new(plan, settings, mode=asked)
     new = replace(new, base=base, is_again=again)
     if is_asking:
@@ -119,7 +120,9 @@ def _start(new: NewRun, *, as_json: bool, detach: bool, was_asked: bool) -> int:
         click.echo(f"note: {printable(notice)}", err=True)
     if not was_asked and (found := started(directory)):
         _draw_forecast(foresee(found[1], home=state_home()), new.settings.budget)
-    return _leave(directory, as_json=as_json) if detach else drive(directory, as_json=as_json)
+    if detach:
+        return _leave(directory, as_json=as_json)
+    return point_on(directory, drive(directory, as_json=as_json), as_json=as_json)
 
 
 def _is_goal(said: str | None) -> bool:

@@ -20,10 +20,10 @@ from amelia.record.runs import RunDirectory, find_run
 from amelia.schedule.decide import is_over
 from amelia.schedule.draft import fold_draft
 from amelia.schedule.machine import fold
-from amelia.show.draft import PlanView, standing_of, view_json, view_lines
+from amelia.show.draft import PlanView, choice_lines, standing_in_words, standing_of, view_json, view_lines
 from amelia.show.run.projection import execution_state
 from amelia.show.run.spans import charset_for, painted, text_of
-from amelia.show.run.standing import outcome_text
+from amelia.show.run.standing import outcome_in_words, outcome_text
 from amelia.show.run.times import Timeline, instant
 from amelia.show.run.tree import draw_run
 from amelia.show.text import fit, printable
@@ -74,7 +74,7 @@ def _show_draft(draft: Draft, *, as_json: bool) -> None:
         click.echo(json.dumps(view_json(view), indent=2, ensure_ascii=False))
         return
     click.echo(printable(draft.facts.goal))
-    for line in view_lines(view):
+    for line in (*view_lines(view), *choice_lines(draft)):
         click.echo(line)
 
 
@@ -115,25 +115,25 @@ def _runs_json(runs: Sequence[Known], drafts: Sequence[KnownDraft]) -> str:
 
 def _runs_text(runs: Sequence[Known], drafts: Sequence[KnownDraft]) -> str:
     if not runs and not drafts:
-        return "no runs of this repository yet: amelia run PLAN"
-    planned = [
-        f"{fit(known.directory.run, 32)}  {known.at.astimezone():%Y-%m-%d %H:%M}  "
-        f"{fit(standing_of(known.draft), 28)}  version {known.draft.version}  "
-        f"{printable(known.draft.facts.goal)[:60]}"
-        for known in drafts
-    ]
-    begun = [
-        f"{fit(known.directory.run, 32)}  {known.at.astimezone():%Y-%m-%d %H:%M}  "
-        f"{fit(_standing(known), 28)}  {_landed(known)} of {len(known.run.units)} landed  "
-        f"{printable(known.run.facts.goal)[:60]}"
-        for known in runs
-    ]
-    return "\n".join([*planned, *begun])
+        return 'no runs of this repository yet: amelia run PLAN, or amelia run "what you want"'
+    newest_first = sorted([*runs, *drafts], key=lambda known: known.at, reverse=True)
+    return "\n".join(map(_row, newest_first))
+
+
+def _row(known: Known | KnownDraft) -> str:
+    if isinstance(known, KnownDraft):
+        standing, far = standing_in_words(known.draft), f"version {known.draft.version}"
+        goal = known.draft.facts.goal
+    else:
+        standing, far = _standing(known), f"{_landed(known)} of {len(known.run.units)} landed"
+        goal = known.run.facts.goal
+    head = f"{fit(known.directory.run, 32)}  {known.at.astimezone():%Y-%m-%d %H:%M}  {fit(standing, 28)}"
+    return f"{head}  {far}  {printable(goal)[:60]}"
 
 
 def _standing(known: Known) -> str:
     is_left = not is_over(known.run) and not known.is_driven
-    return "interrupted" if is_left else outcome_text(known.run)
+    return "interrupted" if is_left else outcome_in_words(known.run)
 
 
 def _landed(known: Known) -> int:

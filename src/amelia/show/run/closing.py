@@ -129,10 +129,12 @@ def _ending(scene: Scene) -> tuple[str, Style, str]:
 def _counts(scene: Scene) -> Iterator[str]:
     run = scene.run
     landed = sum(group.landed for group in scene.groups)
-    parked = sum(isinstance(run.units[unit], Parked) for unit in run.open)
+    states = [state for unit in run.open if isinstance(state := run.units[unit], Parked)]
+    parked, asking = len(states), sum(state.reason is Reason.QUESTION for state in states)
     numbers = {
         "running" if run.outcome is None and not run.is_paused else "stopped": len(run.open) - parked,
-        "failed": parked,
+        "asking": asking,
+        "failed": parked - asking,
         "skipped": sum(group.skipped for group in scene.groups),
         "waiting": sum(group.waiting for group in scene.groups) - len(scene.blocked),
         "blocked": len(scene.blocked),

@@ -14,6 +14,7 @@ from amelia.show.run.events import event_json
 from amelia.show.run.lines import line_of
 from amelia.show.run.spans import UNICODE, Charset, charset_for
 from amelia.show.run.times import duration
+from amelia.show.text import counted
 
 _ERASE = "\r\x1b[2K"
 
@@ -41,7 +42,7 @@ def _text(event: ev.Event) -> str | None:
         case ev.AnswerDelayed(until=until):
             return f"the architect has to wait until {until}"
         case ev.RunFinished(outcome):
-            return f"{outcome.result}: {outcome.reason.meaning}" if outcome.reason else str(outcome)
+            return outcome.in_words
         case _:
             return None
 
@@ -53,8 +54,11 @@ def _of_draft(event: dr.DraftEvent) -> str:
         case dr.DraftStarted(version):
             return f"the architect writes version {version} of the plan"
         case dr.PlanDrafted(version=version, author=author):
-            left = f", {len(event.problems)} problems: {event.problems[0]}" if event.problems else ""
-            return f"version {version} of the plan is there, by the {author}{left}"
+            by = "you" if author is dr.Author.PERSON else f"the {author}"
+            found = (
+                f", {counted(len(event.problems), 'problem')}: {event.problems[0]}" if event.problems else ""
+            )
+            return f"version {version} of the plan is there, by {by}{found}"
         case dr.ArchitectFailed(detail=detail):
             return f"the architect gave no valid plan: {detail}"
         case dr.DraftFailed(reason, detail):

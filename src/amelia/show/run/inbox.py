@@ -25,7 +25,6 @@ from amelia.show.run.standing import (
     exits_of_run,
     is_final,
     question_json,
-    way_out,
 )
 from amelia.show.run.times import Timeline, instant
 
@@ -114,7 +113,7 @@ def draft_items(known: KnownDraft) -> Iterator[Item]:
         why=why,
         detail=detail,
         since=known.since,
-        choices=(way_out("plan", "show", facts.run, effect="read the plan"), *choices(draft)),
+        choices=tuple(choices(draft)),
     )
 
 

@@ -27,6 +27,7 @@ from amelia.model.questions import Question
 from amelia.model.state import RunState
 from amelia.show.run.scene import clock_time
 from amelia.show.run.spans import UNICODE, Charset
+from amelia.show.text import counted
 
 _LONGEST = 160
 _COMMIT = 10
@@ -64,7 +65,7 @@ def _of_branch(event: ev.BranchVerified, run: RunState) -> str:
     if run.facts.test_command is None:
         return "nothing was executed: there is no test command, and only files were checked"
     red = sum(len(tests) for tests in run.red.values())
-    given_up = f", but for {_counted(red, 'test')} of skipped work" if red else ""
+    given_up = f", but for {counted(red, 'test')} of skipped work" if red else ""
     return f"the whole branch passes{given_up}"
 
 
@@ -82,7 +83,7 @@ def _of_run(event: ev.RunEvent, run: RunState) -> str | None:  # noqa: C901, PLR
     match event:
         case ev.RunStarted(goal=goal):
             return (
-                f"started: {_counted(len(run.units), 'unit')}, {run.facts.mode}{f': {goal}' if goal else ''}"
+                f"started: {counted(len(run.units), 'unit')}, {run.facts.mode}{f': {goal}' if goal else ''}"
             )
         case ev.RunResumed():
             return "resumed"
@@ -103,7 +104,7 @@ def _of_run(event: ev.RunEvent, run: RunState) -> str | None:  # noqa: C901, PLR
         case rc.RecordStarted() | rc.RecordCommitted() | rc.RecordRefused():
             return _of_record(event)
         case ev.RunFinished(outcome):
-            return f"{outcome.result}: {outcome.reason.meaning}" if outcome.reason else str(outcome)
+            return outcome.in_words
         case _:
             return _of_delivery(event)
 
@@ -144,7 +145,7 @@ def _of_unit(event: ev.UnitEvent, run: RunState, at: datetime) -> str | None:  #
             return _checked(passed=passed, first=first, notes=notes)
         case ev.AttemptReviewed(approved=approved, findings=findings):
             verdict = "approved" if approved else "rejected"
-            return f"{verdict}: {_counted(len(findings), 'finding')}" if findings else verdict
+            return f"{verdict}: {counted(len(findings), 'finding')}" if findings else verdict
         case ev.ReviewFailed(detail=detail):
             return f"no review: {detail}"
         case ev.AnswerDelayed(until=until):
@@ -199,6 +200,8 @@ def _of_decision(  # noqa: C901, PLR0911, PLR0912 - a line per event
 
 def _ended(event: ev.AttemptEnded, at: datetime) -> str:
     said = f": {event.summary}" if event.summary else ""
+    if event.question is not None:
+        return f"stopped with a question{said}"
     if event.ending is Ending.LIMITED:
         return f"the agent has to wait{_until(event.until, at)}{said}"
     if event.ending is not Ending.OK:
@@ -218,7 +221,3 @@ def _ruled(rulings: Sequence[Ruling]) -> str:
 
 def _words(name: str) -> str:
     return name.replace("_", " ").lower()
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from amelia.model.agents import Allowance, Spent
-from amelia.model.outcome import Reason
+from amelia.model.delivery import Finish
+from amelia.model.outcome import Reason, Result
 from amelia.model.plan import TaskId, TaskStatus, UnitId
 from amelia.model.questions import Question
 from amelia.model.state import (
@@ -47,6 +48,20 @@ def outcome_text(run: RunState) -> str:
     if run.outcome is not None:
         return str(run.outcome)
     return "paused" if run.is_paused else "running"
+
+
+def outcome_in_words(run: RunState) -> str:
+    """Returns the same for a person, in few words, with what became of the branch."""
+    if run.outcome is None:
+        return outcome_text(run)
+    result = "waits for you" if run.outcome.result is Result.NEEDS_HUMAN else str(run.outcome.result)
+    if run.outcome.reason is not None:
+        return f"{result} ({run.outcome.reason.replace('_', ' ')})"
+    if run.delivery.undone is not None:
+        return f"{result}, taken back"
+    if run.delivery.done is not None:
+        return f"{result}, {'merged' if run.delivery.done.finish is Finish.MERGE else 'pull request'}"
+    return result
 
 
 def is_final(run: RunState) -> bool:
