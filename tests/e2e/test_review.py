@@ -189,4 +189,4 @@ def test_the_evaluator_may_use_what_the_reviewer_left(stage: Stage) -> None:
     greedy: Turn = {"role": "evaluator", "do": [{"raw": line}, {"hang": True}]}
     done = review(stage, {**rejects("No."), "usage": {"cost": 3.0}}, greedy, options=("--max-cost", "2"))
     assert done.code == 1
-    assert "not approved: 1 of 1 findings are left" in done.out
+    assert "not approved: 1 finding left of 1" in done.out
