@@ -94,6 +94,37 @@ def test_what_was_squashed_or_rebased_is_found_by_its_trailers(stage: Stage, how
     assert subject(stage) == f"Take back run {stage.name}"
 
 
+def test_what_was_squashed_in_other_words_is_found_by_its_files(stage: Stage) -> None:
+    stage.repo.commit({"mine.txt": "mine\n"}, "Mine")
+    stage.repo.git("merge", "--quiet", "--squash", stage.branch)
+    stage.repo.commit({}, "Add what was asked for")
+    stage.repo.commit({"later.txt": "later\n"}, "Later")
+    for _ in range(2):
+        assert undo(stage).code == 0
+        assert files(stage) == sorted([*BEFORE, "later.txt", "mine.txt"])
+        assert subject(stage) == f"Take back run {stage.name}"
+        assert stage.has_branch
+
+
+def test_what_was_brought_back_is_taken_back_again(stage: Stage) -> None:
+    stage.repo.git("merge", "--quiet", "--ff-only", stage.branch)
+    assert undo(stage).code == 0
+    stage.repo.git("revert", "--no-edit", "HEAD")
+    assert "a.txt" in files(stage)
+    for _ in range(2):
+        assert undo(stage).code == 0
+        assert files(stage) == BEFORE
+    assert stage.repo.git("rev-list", "--count", "HEAD") == "6"
+
+
+def test_a_history_of_its_own_has_nothing_of_a_run(stage: Stage) -> None:
+    stage.repo.git("switch", "--quiet", "--orphan", "alone")
+    stage.repo.commit({"mine.txt": "mine\n"}, "Mine")
+    assert undo(stage).code == 0
+    assert not stage.has_branch
+    assert files(stage) == ["mine.txt"]
+
+
 def test_a_revert_that_was_cut_off_before_it_was_told_is_found(stage: Stage) -> None:
     stage.repo.git("merge", "--quiet", "--ff-only", stage.branch)
     stage.repo.write({"README.md": "mine\n"})

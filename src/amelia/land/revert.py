@@ -1,7 +1,7 @@
 """Finds out where the work of a run is, and makes the one commit that takes it back; changes no file.
 
 - What landed is reverted as a whole where it was merged as it is, and commit by commit where it was squashed
-  or rebased, which its trailers tell.
+  or rebased, which its trailers tell. Where somebody squashed it in words of their own, the files tell.
 - A revert is a merge of three trees, so that everything that came after it stays. Where both changed the same
   places, there is no revert, and the files are named.
 """
@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from amelia.context.letter import one_line
 from amelia.land.message import sealed
 from amelia.model.git import CommitId, Conflict, Merged, Merging, Stamp, TreeId, ref_component
-from amelia.system.git_checkout import Logged, is_ancestor, log_messages
+from amelia.system.git_checkout import Logged, is_ancestor, log_messages, merge_base
 from amelia.system.git_commands import commit_tree, merge_trees, tree_of
 from amelia.system.git_places import Source
 
@@ -38,9 +38,10 @@ def found_in(source: Source, run: str, *, base: CommitId, tip: CommitId) -> tupl
         return (Step(base, tip),)
     mark = f"{_RUN}: {ref_component(run)}"
     commits = log_messages(source.repository, head, without=base, saying=mark)
-    return tuple(
+    steps = tuple(
         Step(one.parents[0], one.commit) for one in commits if len(one.parents) == 1 and _says(one, mark)
     )
+    return steps or ((Step(base, tip),) if _has_all(source, base=base, tip=tip) else ())
 
 
 def undone_by(source: Source, run: str, *, base: CommitId) -> CommitId | None:
@@ -49,7 +50,11 @@ def undone_by(source: Source, run: str, *, base: CommitId) -> CommitId | None:
         return None
     mark = f"{_UNDONE}: {ref_component(run)}"
     commits = log_messages(source.repository, source.head, without=base, saying=mark)
-    return next((one.commit for one in commits if _says(one, mark)), None)
+    found = next((one.commit for one in commits if _says(one, mark)), None)
+    if found is None:
+        return None
+    again = f"This reverts commit {found}"  # what git itself writes: the run is back
+    return None if log_messages(source.repository, source.head, without=found, saying=again) else found
 
 
 def without(source: Source, steps: Iterable[Step]) -> Merging:
@@ -87,6 +92,17 @@ def revert_message(run: str, *, goal: str, steps: Sequence[Step]) -> str:
 def _says(one: Logged, mark: str) -> bool:
     """Says whether a message has a line of its own for a mark; squashed messages are often indented."""
     return any(line.strip() == mark for line in one.message.splitlines())
+
+
+def _has_all(source: Source, *, base: CommitId, tip: CommitId) -> bool:
+    """Says whether all that a run changed is in what is checked out, so that a merge would add nothing."""
+    assert source.head is not None
+    where = source.repository
+    has_nothing = tree_of(where, base) == tree_of(where, tip)
+    if has_nothing or merge_base(where, source.head, tip) is None:
+        return False
+    merged = merge_trees(where, source.head, tip)
+    return isinstance(merged, Merged) and merged.tree == tree_of(where, source.head)
 
 
 def _taken_out(source: Source, tree: TreeId, step: Step) -> Merging:

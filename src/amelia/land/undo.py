@@ -65,11 +65,11 @@ def way_back(source: Source, facts: RunStarted, tip: CommitId) -> Way:
     run, branch = facts.run, branch_name(facts.run)
     if source.branch == branch:
         raise UndoRefusedError(f"{branch} itself is checked out", hint="git switch another-branch")
+    if (commit := undone_by(source, run, base=facts.base)) is not None:
+        return Back(RunUndone(branch, commit))
     steps = found_in(source, run, base=facts.base, tip=tip)
     if not steps:
         return _take_away(source, run, tip)
-    if (commit := undone_by(source, run, base=facts.base)) is not None:
-        return Back(RunUndone(branch, commit))
     if source.branch is None:
         raise UndoRefusedError("no branch is checked out", hint="git switch the-branch-with-the-run")
     reverted = without(source, steps)
