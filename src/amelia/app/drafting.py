@@ -26,7 +26,7 @@ from amelia.plan.approval import Verdict, judge_plan
 from amelia.plan.issue import Issue
 from amelia.record.journal import SqliteJournal, read_journal
 from amelia.record.prompts import keep_texts, kept_texts, own_texts
-from amelia.record.runs import RunDirectory
+from amelia.record.runs import RunDirectory, started
 from amelia.record.versions import digest, keep, read_version, write_version
 from amelia.run.architect import Studio, StudioSteps
 from amelia.run.asking import Desk
@@ -95,6 +95,8 @@ def propose(new: NewDraft, *, home: Path) -> RunDirectory:
 
 def draft_of(directory: RunDirectory) -> Draft | None:
     """Returns where the draft of a run stands; None if the run has started, or never was a draft."""
+    if started(directory) is not None:
+        return None  # what came after that need not be read
     events = [recorded.event for recorded in read_journal(directory.journal)]
     return fold_draft(events) if is_draft(events) else None
 
@@ -141,7 +143,7 @@ async def drive_draft(directory: RunDirectory, watcher: Onlooker[Draft]) -> Driv
         await end_stale(directory.lock(_LANE))
         studio = open_studio(directory, draft.facts)
         coordinator = Coordinator(DRAFT, journal, steps=StudioSteps(studio), watcher=watcher)
-        draft = await coordinator.drive(past)
+        draft = await coordinator.drive(past, draft)
         return DrivenDraft(draft, coordinator.stopped_by, coordinator.watcher_problem)
 
 

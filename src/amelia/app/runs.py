@@ -137,7 +137,7 @@ async def drive_run(directory: RunDirectory, watcher: Watcher) -> Driven:
         while not _is_final(driven.run):
             await recover(shop)
             coordinator = Coordinator(RUN, journal, steps=WorkshopSteps(shop), watcher=watcher)
-            run = await coordinator.drive(past)
+            run = await coordinator.drive(past, driven.run)
             driven = Driven(run, coordinator.stopped_by, coordinator.watcher_problem)
             # Whoever leaves a wish while the work is put away relies on us to see it.
             await to_thread.run_sync(lambda: keep_work(shop, is_final=False))

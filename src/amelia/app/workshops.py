@@ -1,6 +1,6 @@
 """The workshop of a run, put together from what its first event says."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -41,7 +41,7 @@ def store_of(directory: RunDirectory, repository: str) -> Store:
     return Store(run=directory.run, directory=directory.path, source=open_source(Path(repository)))
 
 
-def open_workshop(directory: RunDirectory, facts: RunStarted, past: Iterable[Recorded] = ()) -> Workshop:
+def open_workshop(directory: RunDirectory, facts: RunStarted, past: Sequence[Recorded] = ()) -> Workshop:
     """Returns everything the steps of a run work with; `past` tells whose sessions are, what is proved."""
     happened = [recorded.event for recorded in past]
     owners = {event.session: event.role for event in happened if isinstance(event, SessionOpened)}
@@ -60,7 +60,7 @@ def open_workshop(directory: RunDirectory, facts: RunStarted, past: Iterable[Rec
         ),
         store=store,
         verifier=verifier,
-        recorder=Recorder(directory, store, facts, seen=verifier.seen),
+        recorder=Recorder(directory, store, facts, seen=verifier.seen, past=past),
         now=lambda: datetime.now(UTC),
     )
 

@@ -108,7 +108,7 @@ class Chronicle:
     """
 
     facts: ev.RunStarted
-    chapters: Mapping[UnitId, Chapter]
+    chapters: dict[UnitId, Chapter]
     tip: CommitId
     proof: Proof | None = None
     outcome: Outcome | None = None
@@ -127,12 +127,13 @@ def opened(facts: ev.RunStarted) -> Chronicle:
 
 
 def told(chronicle: Chronicle, events: Iterable[ev.Event]) -> Chronicle:
-    """Returns the chronicle with more that happened."""
-    return reduce(after, events, chronicle)
+    """Returns the chronicle with more that happened; most events are not worth telling."""
+    # Copied once, and not for every event: a long run is to be read in time that grows with it.
+    return reduce(_after, events, replace(chronicle, chapters=dict(chronicle.chapters)))
 
 
-def after(chronicle: Chronicle, event: ev.Event) -> Chronicle:
-    """Returns the chronicle with one more event; most of them are not worth telling."""
+def _after(chronicle: Chronicle, event: ev.Event) -> Chronicle:
+    """Returns the chronicle with one more event; its chapters are this fold's own, and change in place."""
     if isinstance(event, ev.RunStarted):
         return replace(opened(event), drafting=chronicle.drafting)
     unit = getattr(event, "unit", None)
@@ -232,7 +233,8 @@ def _attempted(chronicle: Chronicle, event: ev.Event) -> Chronicle:  # noqa: PLR
 
 def _with(chronicle: Chronicle, unit: UnitId, **changes: object) -> Chronicle:
     chapter = replace(chronicle.chapters[unit], **changes)  # pyright: ignore[reportArgumentType]
-    return replace(chronicle, chapters={**chronicle.chapters, unit: chapter})
+    chronicle.chapters[unit] = chapter
+    return chronicle
 
 
 def _written(chronicle: Chronicle, chapter: Chapter, event: ev.AttemptEnded) -> Chronicle:

@@ -126,10 +126,14 @@ class Coordinator(Generic[S, C]):
         self.stopped_by: signal.Signals | None = None
         self.watcher_problem: Exception | None = None
 
-    async def drive(self, past: Sequence[Recorded]) -> S:
-        """Takes the run from where its journal ends as far as it goes; `past` is all that is in there."""
+    async def drive(self, past: Sequence[Recorded], run: S | None = None) -> S:
+        """Takes the run from where its journal ends as far as it goes.
+
+        `past` is all that is in there; `run` is where that leads, if it is known.
+        """
         try:
             with self._answers, self._heard:
+                self._run = self._machine.fold(each.event for each in past) if run is None else run
                 self._take_over(past)
                 async with anyio.create_task_group() as tasks:
                     tasks.start_soon(self._heartbeat)
@@ -143,7 +147,6 @@ class Coordinator(Generic[S, C]):
 
     def _take_over(self, past: Sequence[Recorded]) -> None:
         """Goes where the journal ends; what was under way there is not any more."""
-        self._run = self._machine.fold(recorded.event for recorded in past)
         if isinstance(past[-1].event, RunProposed | ev.RunStarted):
             self._tell(lambda watcher: watcher.show(past[-1:], self._run))
         else:

@@ -4,6 +4,7 @@
   and is undone before the next of them looks.
 - What was written is not written again: a unit costs as much as it has news, whatever came before it. What
   is missing is made again, from the journal.
+- The state is written when a unit begins, stops or lands, and when the run does: not for every step of it.
 """
 
 import threading
@@ -12,22 +13,22 @@ from dataclasses import replace
 from pathlib import Path
 
 from amelia.context import chronicle as ch
-from amelia.context.execution_state import execution_state
+from amelia.context.execution_state import execution_state, unit_status
 from amelia.context.places import unit_directory
 from amelia.context.report import Evidence, report_of, report_page
 from amelia.context.summary import Change, generate_phase_summary, review_feedback
 from amelia.judge.receipts import told
 from amelia.judge.weaken import is_test_code
-from amelia.model.errors import GitError
 from amelia.model.events import Event, RunStarted
 from amelia.model.evidence import Receipt
 from amelia.model.git import CommitId
+from amelia.model.journal import Recorded
 from amelia.model.outcome import Outcome, Result
 from amelia.model.plan import UnitId
 from amelia.record.execution import put, read_execution_state, write_execution_state
 from amelia.record.journal import read_journal
 from amelia.record.runs import RunDirectory
-from amelia.system.git_commands import changed_paths
+from amelia.system.git_commands import changed_by, changed_paths
 from amelia.system.git_places import Lane, Store
 from amelia.workspace.guest import Shown, exclude, put_in, take_out
 
@@ -45,14 +46,18 @@ class Recorder:
         facts: RunStarted,
         *,
         seen: Callable[[str], Receipt | None],
+        past: Sequence[Recorded] = (),
     ) -> None:
+        """Knows the past as far as the journal was read before; the rest it reads itself."""
         self._directory = directory
         self._store = store
         self._path = facts.record_place.path
         self._seen = seen
         self._guard = threading.Lock()
         self._chronicle = ch.opened(facts)
+        self._past = past
         self._read = 0
+        self._finished: ch.Chronicle | None = None
         self._versions: dict[str, int] = {}
         self._shown: dict[int, Shown] = {}
 
@@ -60,28 +65,27 @@ class Recorder:
         """Writes down what happened since the last time, and returns all that did."""
         with self._guard:
             is_first = self._read == 0
-            news = read_journal(self._directory.journal, after=self._read)
+            news = [
+                *self._past,
+                *read_journal(self._directory.journal, after=self._read or len(self._past)),
+            ]
+            self._past = ()
             if news:
                 self._read = news[-1].seq
+                before = self._chronicle
                 events = [recorded.event for recorded in news]
-                self._chronicle = ch.told(self._chronicle, events)
-                self._write_all(None if is_first else _units_of(events))
+                self._chronicle = ch.told(before, events)
+                self._write_all(None if is_first else _units_of(events), before)
             return self._chronicle
 
     def conclude(self) -> list[str]:
         """Writes the record as it is when everything went well, and returns the names of its files."""
-        chronicle = self.catch_up()
-        with self._guard:
-            done = replace(chronicle, outcome=Outcome(Result.COMPLETED))
-            self._write_state(done)
-            self._write_report(done)
-            return list(self._versions)
+        self._finish(replace(self.catch_up(), outcome=Outcome(Result.COMPLETED)))
+        return list(self._versions)
 
     def close(self) -> None:
-        """Writes the report of a run that is over, or stops."""
-        chronicle = self.catch_up()
-        with self._guard:
-            self._write_report(chronicle)
+        """Writes the state and the report of a run that is over, or stops."""
+        self._finish(self.catch_up())
 
     def show_in(self, lane: Lane) -> None:
         """Puts a copy of the directory into a lane, for an agent to read."""
@@ -98,28 +102,34 @@ class Recorder:
         """The master copy."""
         return self._directory.record
 
-    def _write_all(self, news: set[UnitId] | None) -> None:
+    def _write_all(self, news: set[UnitId] | None, before: ch.Chronicle) -> None:
         """Writes what there is to say about units that have news; the first time about all of them."""
+        now = self._chronicle
         if news is None:
             exclude(self._store.git_dir, self._path)
             self._write(PLAN, self._directory.plan.read_bytes)
-        for unit, chapter in self._chronicle.chapters.items():
-            if news is None or unit in news:
-                self._write_unit(chapter)
-        self._write_state(self._chronicle)
+        units = now.chapters.keys() if news is None else news & now.chapters.keys()
+        for unit in units:
+            self._write_unit(now.chapters[unit])
+        if news is None or _stands_elsewhere(before, now, units=news):
+            self._write_state(now)
+
+    def _finish(self, chronicle: ch.Chronicle) -> None:
+        """Writes the state and the report, unless they say this already."""
+        with self._guard:
+            if chronicle == self._finished:
+                return
+            self._write_state(chronicle)
+            evidence = evidence_of(chronicle, self._store, self._seen)
+            put(self.master / REPORT, report_page(report_of(chronicle, evidence)))
+            self._versions[REPORT] = self._read
+            self._finished = chronicle
 
     def _write_state(self, chronicle: ch.Chronicle) -> None:
         state = execution_state(chronicle)
         if STATE in self._versions or read_execution_state(self.master / STATE) != state:
             write_execution_state(self.master / STATE, state)
         self._versions[STATE] = self._read
-
-    def _write_report(self, chronicle: ch.Chronicle) -> None:
-        put(
-            self.master / REPORT,
-            report_page(report_of(chronicle, evidence_of(chronicle, self._store, self._seen))),
-        )
-        self._versions[REPORT] = self._read
 
     def _write_unit(self, chapter: ch.Chapter) -> None:
         mode = self._chronicle.facts.mode
@@ -158,21 +168,21 @@ def changes_of(store: Store, base: CommitId, commit: CommitId) -> list[Change]:
 def evidence_of(
     chronicle: ch.Chronicle, store: Store, seen: Callable[[str], Receipt | None]
 ) -> dict[UnitId, Evidence]:
-    """Returns what is known of the units that landed, besides the journal."""
-    return {
-        unit: Evidence(_files(store, chapter.landing), tuple(receipts_of(chapter.proof, seen)))
+    """Returns what is known of the units that landed, besides the journal.
+
+    Their files are those in the user's repository, which outlives the store: none are known if somebody
+    deleted the branch, and git cleared it away.
+    """
+    landed = {
+        unit: (chapter.landing.commit, chapter.proof)
         for unit, chapter in chronicle.chapters.items()
         if chapter.landing is not None
     }
-
-
-def _files(store: Store, landing: ch.Landing) -> tuple[str, ...] | None:
-    """Returns the files of a landed unit, as the user's repository has them: it outlives the store."""
-    try:
-        changed = changed_paths(store.source.repository, landing.base, landing.commit)
-    except GitError:
-        return None  # somebody deleted the branch, and git cleared it away
-    return tuple(path for _, path in changed)
+    files = changed_by(store.source.repository, (commit for commit, _ in landed.values()))
+    return {
+        unit: Evidence(files.get(commit), tuple(receipts_of(proof, seen)))
+        for unit, (commit, proof) in landed.items()
+    }
 
 
 def receipts_of(proof: ch.Proof | None, seen: Callable[[str], Receipt | None]) -> Sequence[str]:
@@ -185,6 +195,16 @@ def receipts_of(proof: ch.Proof | None, seen: Callable[[str], Receipt | None]) -
     what = told(receipt) if receipt is not None else "the tests passed"
     digest = f", receipt {proof.digest}" if proof.digest is not None else ""
     return [f"{what} (tree {proof.tree}{digest})", *proof.notes]
+
+
+def _stands_elsewhere(before: ch.Chronicle, now: ch.Chronicle, *, units: Iterable[UnitId]) -> bool:
+    """Says whether the run, or one of some units, does not stand where it stood."""
+    return before.outcome != now.outcome or any(_status(before, unit) != _status(now, unit) for unit in units)
+
+
+def _status(chronicle: ch.Chronicle, unit: UnitId) -> str | None:
+    chapter = chronicle.chapters.get(unit)
+    return None if chapter is None else unit_status(chapter)
 
 
 def _units_of(events: Iterable[Event]) -> set[UnitId]:

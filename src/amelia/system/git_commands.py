@@ -211,6 +211,21 @@ def changed_paths(where: Repository, base: Treeish, tree: Treeish) -> list[tuple
     return list(zip(fields[::2], fields[1::2], strict=True))
 
 
+def changed_by(where: Repository, commits: Iterable[CommitId]) -> dict[str, tuple[str, ...]]:
+    """Returns the files that differ between each commit and its parent, for those commits that are there."""
+    wanted = "".join(f"{commit}\n" for commit in commits).encode()
+    flags = ("-z", "--name-status", "--always", "--stdin")
+    found: dict[str, list[str]] = {}
+    paths: list[str] = []
+    fields = iter(run_git(where, *_DIFF, *flags, call=Call(stdin=wanted, accept=None)).fields)
+    for field in fields:
+        if len(field) > 1:  # not git's letter for what happened to a file, but the next commit
+            paths = found.setdefault(field, [])
+        else:
+            paths.append(next(fields))
+    return {commit: tuple(files) for commit, files in found.items()}
+
+
 def diff_text(where: Repository, base: Treeish, tree: Treeish, *, limit: int) -> bytes:
     """Returns the beginning of the difference as a patch."""
     flags = ("-p", "-U3", "--inter-hunk-context=0", "--src-prefix=a/", "--dst-prefix=b/", "--submodule=short")

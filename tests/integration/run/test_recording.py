@@ -7,16 +7,19 @@ import pytest
 
 from amelia.land.publish import publish
 from amelia.model import events as ev
+from amelia.model.agents import Role, SessionId
 from amelia.model.commands import CommitRecord, StartTurn
 from amelia.model.facts import RecordPlace
 from amelia.model.git import CommitId
+from amelia.model.outcome import Outcome, Reason, Result
 from amelia.model.records import RecordCommitted, RecordRefused
 from amelia.record.execution import read_execution_state
-from amelia.record.journal import SqliteJournal
+from amelia.record.journal import SqliteJournal, read_journal
 from amelia.run.closing import commit_record
 from amelia.run.recording import Recorder
 from amelia.run.turns import start_turn
 from amelia.run.workshop import Workshop
+from amelia.system.git_commands import changed_by
 from amelia.system.git_places import Purpose
 from integration.run.workshops import Bench, make_bench, reporting
 
@@ -122,6 +125,50 @@ async def test_what_was_written_is_not_written_again(bench: Bench) -> None:
     shop.recorder.catch_up()
     reborn(shop).recorder.catch_up()
     assert summary.read_text() == "as it was"
+
+
+async def test_the_state_is_written_when_a_unit_begins_stops_or_lands_and_not_in_between(
+    bench: Bench,
+) -> None:
+    shop = reborn(bench.shop)
+    at = bench.place()
+    state = shop.recorder.master / "execution-state.json"
+
+    def said(*events: ev.Event) -> str | None:
+        """Returns the status of the unit that is written when something happens; None if nothing is."""
+        state.unlink(missing_ok=True)
+        write(shop, *events)
+        shop.recorder.catch_up()
+        found = read_execution_state(state)
+        return None if found is None else found.units[0].status
+
+    used = ev.UsageReported(unit=at.unit, attempt=1, role=Role.DEVELOPER, session=SessionId("s"), usage=None)
+    assert said(ev.RunResumed(7)) == "pending"
+    assert said(ev.UnitStarted(at.unit, 1, at.base)) == "running"
+    assert said(used, ev.AttemptVerified(unit=at.unit, attempt=1, passed=True)) is None
+    assert said(ev.UnitParked(at.unit, Reason.BLOCKED, "stuck")) == "failed"
+    assert said(ev.RunFinished(Outcome(Result.HALTED, Reason.BLOCKED))) == "failed"
+    assert said(ev.RunResumed(8)) == "failed"
+
+
+async def test_a_recorder_that_is_told_the_past_reads_only_what_came_later(bench: Bench) -> None:
+    shop, _ = await landed(bench)
+    past = read_journal(shop.desk.directory.journal)
+    write(shop, ev.UnitParked(bench.place().unit, Reason.BLOCKED, "later"))
+    known = Recorder(shop.desk.directory, shop.store, shop.facts, seen=shop.verifier.seen, past=past)
+    assert known.catch_up() == reborn(shop).recorder.catch_up()
+    assert known.catch_up() == known.catch_up()
+
+
+async def test_the_report_knows_the_files_of_what_landed_unless_they_are_gone(bench: Bench) -> None:
+    shop, commit = await landed(bench)
+    source = shop.store.source.repository
+    gone = CommitId("1" * 40)
+    assert changed_by(source, [gone, commit, shop.facts.base]) == {
+        commit: ("roof.txt",),
+        shop.facts.base: (),
+    }
+    assert changed_by(source, []) == {}
 
 
 async def test_only_news_are_copied_into_a_lane_unless_somebody_was_there(bench: Bench) -> None:
