@@ -24,15 +24,6 @@ class Expected:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a run is when a unit's step begins: the unit's place in the plan, and how many are done."""
-
-    position: int = 1
-    total: int = 1
-    done: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class Place:
     """Where a step belongs: the unit and its attempt, the lane it runs in, and the base it started from."""
 
@@ -40,7 +31,6 @@ class Place:
     lane: int
     attempt: int
     base: CommitId
-    progress: Progress = Progress()
 
     @property
     def unit(self) -> UnitId:

@@ -130,9 +130,7 @@ def _starts(run: RunState) -> Iterator[cmd.Command]:
 
 def _step(run: RunState, unit: Unit, state: Active) -> cmd.Command:
     track = state.track
-    at = cmd.Place(
-        unit, lane=track.lane, attempt=track.attempt, base=track.base, progress=_progress(run, unit)
-    )
+    at = cmd.Place(unit, lane=track.lane, attempt=track.attempt, base=track.base)
     match state:
         case Driving(start=start, session=session, feedback=feedback, is_again=is_again):
             return cmd.StartTurn(
@@ -166,11 +164,6 @@ def _step(run: RunState, unit: Unit, state: Active) -> cmd.Command:
             return cmd.Rest(at, until, track.rests)
         case _:
             assert_never(state)
-
-
-def _progress(run: RunState, unit: Unit) -> cmd.Progress:
-    done = sum(isinstance(state, Landed | Skipped) for state in run.units.values())
-    return cmd.Progress(run.facts.units.index(unit) + 1, total=len(run.units), done=done)
 
 
 def _closing(run: RunState) -> cmd.Command:
