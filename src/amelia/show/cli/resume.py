@@ -53,8 +53,8 @@ def command(
     found = started(directory)
     if found is not None and plan_has_changed(found[1]):
         click.echo(
-            f"note: {found[1].plan_path} is not what it was when the run started; the run goes on with "
-            f"the plan it started with ({directory.plan})",
+            f"note: {found[1].plan_path} is not what it was when the run started; what counts is the "
+            f"plan it started with ({directory.plan})",
             err=True,
         )
     is_asking = may_ask(no_input=no_input, as_json=as_json)
