@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from amelia.context.chronicle import Chronicle, opened, told
 from amelia.model import events as ev
 from amelia.model.agents import AgentSettings, Ending, Role
 from amelia.model.evidence import RunnerKind, TestCommand
@@ -175,6 +176,11 @@ class Story:
 
     def _unit(self, name: str) -> Unit:
         return next(unit for unit in self.run.facts.units if unit.id == name)
+
+
+def chronicle_of(story: Story) -> Chronicle:
+    """Returns what is told of a run."""
+    return told(opened(story.run.facts), (record.event for record in story.records))
 
 
 def four_phases(workers: int = 2) -> Story:

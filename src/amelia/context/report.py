@@ -5,6 +5,7 @@ What nobody knows is called unknown, never nothing. Texts of agents are one line
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import reduce
 
 from amelia.context.chronicle import Chapter, Chronicle
 from amelia.context.execution_state import run_status, unit_status
@@ -12,6 +13,7 @@ from amelia.context.summary import one_line, shortened
 from amelia.model.agents import Spent
 from amelia.model.findings import Disposition
 from amelia.model.git import branch_ref
+from amelia.model.outcome import Reason
 from amelia.model.plan import UnitId, unit_heading
 
 _LONGEST = 500
@@ -70,6 +72,7 @@ class RunReport:
     run: str
     goal: str
     status: str
+    status_in_words: str
     branch: str | None
     base: str
     tip: str
@@ -101,6 +104,7 @@ def report_of(chronicle: Chronicle, evidence: Mapping[UnitId, Evidence]) -> RunR
         run=facts.run,
         goal=facts.goal,
         status=run_status(chronicle),
+        status_in_words=chronicle.outcome.in_words if chronicle.outcome is not None else "running",
         branch=branch_ref(facts.run).removeprefix("refs/heads/") if chronicle.landed is not None else None,
         base=facts.base,
         tip=chronicle.tip,
@@ -124,7 +128,7 @@ def report_page(report: RunReport) -> str:
     others = [unit for unit in report.units if unit.commit is None]
     parts = [
         f"# {_shown(report.goal) or 'Report'}",
-        f"Run `{report.run}`: {report.status}; {len(landed)} of {len(report.units)} units landed.",
+        f"Run `{report.run}`: {report.status_in_words}; {len(landed)} of {len(report.units)} units landed.",
         "## What landed\n" + (_each(map(_landed, landed)) or "Nothing."),
         "## What did not land\n" + (_each(map(_waiting, others)) or "Nothing."),
         "## Findings that were rejected\n" + (_each(map(_finding, report.rejected)) or "None."),
@@ -140,9 +144,9 @@ def cost_text(cost: Cost) -> str:
     """Returns what was used in words; what is not known is said to be unknown."""
     missing = [
         f"{cost.unpriced_tokens} tokens without a known price" if cost.unpriced_tokens else "",
-        f"{cost.untold_turns} turns that told nothing" if cost.untold_turns else "",
+        f"turns whose use nobody reported: {cost.untold_turns}" if cost.untold_turns else "",
     ]
-    unknown = " and ".join(part for part in missing if part)
+    unknown = "; ".join(part for part in missing if part)
     if cost.dollars is None:
         return f"unknown ({unknown})" if unknown else "nothing was used"
     return f"${cost.dollars:.2f}" + (f", and unknown: {unknown}" if unknown else "")
@@ -174,13 +178,8 @@ def _ruled(chapters: Iterable[Chapter], how: Disposition) -> tuple[Ruled, ...]:
 
 
 def _cost(spent: Iterable[Spent]) -> Cost:
-    each = list(spent)
-    known = [one.cost for one in each if one.cost is not None]
-    return Cost(
-        sum(known) if known else None,
-        sum(one.unpriced for one in each),
-        sum(one.untold for one in each),
-    )
+    total = reduce(Spent.and_, spent, Spent())
+    return Cost(total.cost, total.unpriced, total.untold)
 
 
 def _landed(unit: UnitReport) -> str:
@@ -195,7 +194,7 @@ def _landed(unit: UnitReport) -> str:
 
 
 def _waiting(unit: UnitReport) -> str:
-    why = f": {unit.reason}" if unit.reason else ""
+    why = f": {Reason(unit.reason).meaning}" if unit.reason else ""
     said = f" ({_shown(unit.detail)})" if unit.detail else ""
     return f"{_shown(unit.title)}: {unit.status}{why}{said}"
 

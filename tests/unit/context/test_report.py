@@ -1,0 +1,98 @@
+"""The report says what landed and what proves it, what was put off, what waits, what it cost, how to undo it."""
+
+from amelia.context.chronicle import opened, told
+from amelia.context.report import Cost, Evidence, RunReport, cost_text, report_of, report_page
+from amelia.model import events as ev
+from amelia.model.agents import Role, Usage
+from amelia.model.facts import RecordPlace
+from amelia.model.findings import Disposition, Ruling
+from amelia.model.outcome import Reason, Result
+from amelia.model.plan import UnitId
+from runs import BASE, Story, chain, chronicle_of, commit, finding, started, unit
+
+PROVED = Evidence(("a.py", "b`c|d.py"), ("pytest: 3 passed",))
+
+
+def report(story: Story, **evidence: Evidence) -> RunReport:
+    return report_of(chronicle_of(story), {UnitId(name[1:]): what for name, what in evidence.items()})
+
+
+def used(name: str, role: Role, usage: Usage | None) -> ev.UsageReported:
+    return ev.UsageReported(unit=UnitId(name), attempt=1, role=role, session=None, usage=usage)
+
+
+def full_story() -> Story:
+    rejected, deferred = finding("<b>wrong</b> name"), finding("too slow")
+    story = chain(3, record=RecordPlace("docs/amelia/x")).start("1")
+    story.tell(used("1", Role.DEVELOPER, Usage(10, 2, 0.25)), used("1", Role.REVIEWER, Usage(5, 5)))
+    story.write("1").verify("1").review("1", rejected, deferred)
+    story.rule(
+        "1",
+        Ruling(rejected.id, Disposition.REJECT, "line 3 has the right one"),
+        Ruling(deferred.id, Disposition.DEFER),
+    )
+    story.land("1").start("2").tell(used("2", Role.DEVELOPER, None)).fail("2")
+    return story.end(Result.NEEDS_HUMAN, Reason.VERIFY_LIMIT)
+
+
+def test_a_page_tells_all_of_a_run() -> None:
+    assert report_page(report(full_story(), u1=PROVED)) == (
+        "# Build the API\n\n"
+        "Run `demo`: waits for you: the checks still failed after the last attempt; 1 of 3 units landed.\n\n"
+        "## What landed\n"
+        f"- Task 1: Work of 1: `{commit('1')}` (`a.py`, `b'c/d.py`)\n  - proved: pytest: 3 passed\n\n"
+        "## What did not land\n"
+        "- Task 2: Work of 2: failed: the checks still failed after the last attempt (2 tests fail)\n"
+        "- Task 3: Work of 3: pending\n\n"
+        "## Findings that were rejected\n"
+        "- 1: a.py:3: ‹b›wrong‹/b› name\n  - because: line 3 has the right one\n\n"
+        "## Findings that were put off\n- 1: a.py:3: too slow\n  - because: not said\n\n"
+        "## Questions and answers\nNone.\n\n"
+        "## What it cost\n"
+        "| for | used |\n|---|---|\n"
+        "| all | $0.25, and unknown: 10 tokens without a known price; turns whose use nobody reported: 1 |\n"
+        "| all turns of the developer | $0.25, and unknown: turns whose use nobody reported: 1 |\n"
+        "| all turns of the reviewer | unknown (10 tokens without a known price) |\n"
+        "| Task 1: Work of 1 | $0.25, and unknown: 10 tokens without a known price |\n"
+        "| Task 2: Work of 2 | unknown (turns whose use nobody reported: 1) |\n\n"
+        "## How to look at it, and how to undo it\n"
+        f"```sh\ngit log {BASE}..amelia/demo\namelia log demo\namelia diff demo UNIT\namelia undo demo\n```\n"
+    )
+
+
+def test_a_report_of_nothing_promises_no_branch() -> None:
+    told_of = report(chain(1, goal=""))
+    page = report_page(told_of)
+    assert told_of.branch is None
+    assert page.startswith("# Report\n")
+    assert "## What landed\nNothing." in page
+    assert "git log" not in page
+    assert "| all | nothing was used |" in page
+
+
+def test_a_report_of_everything_says_that_nothing_is_left() -> None:
+    many = Evidence(tuple(f"{n}.py" for n in range(23)), ())
+    assert "`19.py` and 3 more)" in report_page(report(chain(1).whole("1"), u1=many))
+    page = report_page(report(chain(1).whole("1"), u1=Evidence((), ())))
+    assert "## What did not land\nNothing." in page
+    assert "(no files)" in page
+    assert "(files unknown)" in report_page(report(chain(1).whole("1")))
+
+
+def test_questions_are_told_with_who_answered_them() -> None:
+    one = UnitId("1")
+    events = [
+        ev.UnitParked(one, Reason.QUESTION, "Which encoding?"),
+        ev.QuestionAnswered(one, "UTF-8"),
+        ev.UnitParked(one, Reason.QUESTION, "Which port?"),
+        ev.QuestionAnswered(one, "any", by_default=True),
+    ]
+    page = report_page(report_of(told(opened(started(unit("1"))), events), {}))
+    assert "- 1: Which encoding?\n  - answered: UTF-8\n" in page
+    assert "- 1: Which port?\n  - nobody answered, so: any\n" in page
+
+
+def test_a_cost_that_is_known_is_a_sum_and_one_that_is_not_is_never_nothing() -> None:
+    assert cost_text(Cost(1.5, 0, 0)) == "$1.50"
+    assert cost_text(Cost(None, 7, 0)) == "unknown (7 tokens without a known price)"
+    assert cost_text(Cost(None, 0, 0)) == "nothing was used"
