@@ -113,11 +113,12 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A repository, a state home, and a room of the author's beside them."""
+    """A repository, a state home, a room of the author's beside them, and whether runs commit their record."""
 
     room: Path
     repo: Repo
     home: Path
+    is_recorded: bool = False
 
     def environ(self, more: Env = NOTHING) -> dict[str, str]:
         return {
@@ -126,7 +127,7 @@ class Stage:
             "HOME": str(self.room),
             "AMELIA_HOME": str(self.home),
             "GIT_CONFIG_NOSYSTEM": "1",
-            "AMELIA_COMMIT_RECORD": "false",  # stories of the record say otherwise
+            "AMELIA_COMMIT_RECORD": toml(self.is_recorded),
             "PYTHONIOENCODING": "utf-8",
             **more,
         }

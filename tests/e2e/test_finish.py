@@ -26,7 +26,7 @@ esac"""
 
 @pytest.fixture
 def stage(tmp_path: Path) -> Stage:
-    return make_stage(tmp_path)
+    return replace(make_stage(tmp_path), is_recorded=True)
 
 
 def goes(stage: Stage, *arguments: str, env: dict[str, str] | None = None) -> Done:
