@@ -9,6 +9,7 @@ from amelia.context.texts import Texts, misfit, slots_of
 from amelia.model.errors import ConfigError
 from amelia.record.prompts import keep_texts, kept_texts, own_texts, shipped_texts
 from amelia.record.runs import RunDirectory
+from amelia.run.turns import PROMISE
 
 
 def fill(text: str, **values: str) -> str:
@@ -88,3 +89,7 @@ def test_the_page_about_prompts_names_every_text_and_its_slots() -> None:
     rows = re.findall(r"^\| `(\w+)` \| [^|]+ \| ([^|]*) \|$", page, re.MULTILINE)
     told = {name: frozenset(re.findall(r"`(\w+)`", slots)) for name, slots in rows}
     assert told == {name: slots_of(text) for name, text in shipped_texts().by_name.items()}
+
+
+def test_an_agent_is_told_the_promise_that_it_is_understood_by() -> None:
+    assert f"`{PROMISE}`" in shipped_texts().by_name["lifecycle"]
