@@ -4,6 +4,7 @@ Both see a clean checkout of the snapshot. Whatever they do to it is thrown away
 that is not valid is no approval.
 """
 
+from functools import partial
 from typing import TypeVar
 
 from anyio import to_thread
@@ -28,7 +29,6 @@ from amelia.run.waiting import wait_until
 from amelia.run.workshop import Workshop
 from amelia.system.git_places import Purpose
 from amelia.workspace.diff import patch
-from amelia.workspace.lanes import prepare
 
 A = TypeVar("A")
 _LONGEST_DIFF = 200_000
@@ -103,9 +103,8 @@ async def _ask(
     shop: Workshop, command: ReviewWork | EvaluateFindings, question: Question[A], *, tell: Tell
 ) -> Answer[A]:
     # Where the developer works, which is filled anew before every turn: what proves must not be theirs.
-    lane = question.lane
-    await to_thread.run_sync(lambda: prepare(lane, tree=command.work.tree, base=command.at.base))
-    await to_thread.run_sync(shop.recorder.show_in, lane)
+    show = partial(shop.show_work, question.lane, tree=command.work.tree, base=command.at.base)
+    await to_thread.run_sync(show)
     return await ask(shop.desk, question, tell)
 
 

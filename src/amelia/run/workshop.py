@@ -35,6 +35,7 @@ class Workshop:
     recorder: Recorder
     now: Callable[[], datetime]
     _trees: dict[CommitId, TreeId] = field(default_factory=dict[CommitId, TreeId])
+    _held: dict[int, TreeId] = field(default_factory=dict[int, TreeId])
 
     def lane(self, at: Place, purpose: Purpose) -> Lane:
         """Returns the worktree in which a step works."""
@@ -48,6 +49,12 @@ class Workshop:
         lane = Lane(self.store, number, Purpose.CHECK)
         prepare(lane, tree=tree, base=base, keeps_ignored=self.facts.verify.setup is not None)
         return lane
+
+    def show_work(self, lane: Lane, *, tree: TreeId, base: CommitId) -> None:
+        """Fills a lane for somebody who reads the work, and may read the record."""
+        is_filled = self._held.pop(lane.number, None) == tree
+        prepare(lane, tree=tree, base=base, is_filled=is_filled)
+        self.recorder.show_in(lane)
 
     def stamp(self) -> Stamp:
         """Returns who commits, and when: now."""
@@ -68,6 +75,7 @@ class Workshop:
         An attempt that comes after another one finds that under its ref.
         """
         self.keep_leftover(lane)
+        self._held.pop(lane.number, None)
         refs = {retry.ref: retry.commit} if retry is not None and retry.ref and retry.commit else {}
         prepare(lane, tree=start, base=unkept.base, refs=refs)
         mark(lane, unkept)
@@ -101,6 +109,8 @@ class Workshop:
             )
         unmark(lane)
         self._trees[kept.commit] = kept.tree
+        if not kept.absorbed and not kept.unsaved:
+            self._held[lane.number] = kept.tree  # all files, and no others, until somebody works there again
         return kept
 
     def tree(self, commit: CommitId) -> TreeId:

@@ -26,12 +26,17 @@ def prepare(
     tree: Treeish,
     base: CommitId,
     keeps_ignored: bool = True,
+    is_filled: bool = False,
     refs: Mapping[str, CommitId] = _NONE,
 ) -> Prepared:
-    """Puts a tree into a lane's worktree, with the base as the commit that the agent sees, and `refs`."""
+    """Puts a tree into a lane's worktree, with the base as the commit that the agent sees, and `refs`.
+
+    A caller who knows that the files are those of the tree saves git the look at all of them.
+    """
     real_directory(lane.directory)
     point_at(lane, base)
-    fill(lane.repository, tree, keeps_ignored=keeps_ignored)
+    if not is_filled:
+        fill(lane.repository, tree, keeps_ignored=keeps_ignored)
     write_repository(lane.directory / ".git", _agent_repository(lane, base, refs))
     return Prepared(populate(lane, tree))
 
