@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from repositories import make_repository
 from stories import APPROVED, FILES, Done, Stage, Turn, develops, make_stage, rejects
 
 pytestmark = pytest.mark.slow
@@ -190,3 +191,83 @@ def test_the_evaluator_may_use_what_the_reviewer_left(stage: Stage) -> None:
     done = review(stage, {**rejects("No."), "usage": {"cost": 3.0}}, greedy, options=("--max-cost", "2"))
     assert done.code == 1
     assert "not approved: 1 finding left of 1" in done.out
+
+
+def test_fixes_that_did_not_land_are_not_offered(stage: Stage) -> None:
+    change(stage)
+    breaks = develops("1", {"write": "broken", "text": ""})
+    done = review(stage, breaks, rejects("Name it."), options=("--fix", "--yes"))
+    assert done.code == 1
+    assert not stage.has_branch
+    assert "no fix has landed, so there is nothing to take yet" in done.out
+    assert "to take the fixes" not in done.out
+    start = stage.repo.git("rev-parse", f"refs/amelia/{stage.name}/base")
+    assert f"git diff --binary {start} {stage.branch} | git apply" in done.out
+    assert f"amelia status {stage.name}" in done.out
+
+
+def test_of_fixes_that_halted_those_that_landed_can_be_taken(stage: Stage) -> None:
+    change(stage)
+    turns = (
+        develops("1", {"write": "README.md", "text": "# Mended\n"}),
+        develops("2", {"write": "broken", "text": ""}),
+        {**APPROVED, "unit": "1"},
+        rejects("Name it.", "Say why."),
+    )
+    done = review(stage, *turns, options=("--fix", "--yes"))
+    assert done.code == 1
+    start = stage.repo.git("rev-parse", f"{stage.branch}~1")
+    take = f"git diff --binary {start} {stage.branch} | git apply"
+    assert f"not all fixes have landed; to take those that have: {take}\n" in done.out
+
+
+def _with_submodule(stage: Stage) -> Path:
+    other = make_repository(stage.room / "other")
+    stage.repo.git("submodule", "add", "--quiet", str(other.path), "lib")
+    stage.repo.git("commit", "--quiet", "-m", "Add lib")
+    return stage.repo.path / "lib"
+
+
+def test_changes_inside_a_submodule_are_said_to_be_left_out(stage: Stage) -> None:
+    lib = _with_submodule(stage)
+    assert review(stage, APPROVED).out == "there is nothing to review\n"
+    (lib / "README.md").write_text("# Changed\n")
+    done = review(stage, APPROVED)
+    assert (done.code, done.out) == (0, "there is nothing to review\n")
+    assert "left out: changes inside the submodule lib" in done.err
+    assert "to have them reviewed: cd lib && amelia review" in done.err
+    found = review(stage, APPROVED, options=("--json",))
+    assert found.json == {"left_out": ["lib"]}
+    stage.repo.write({"README.md": "# Mine\n"})
+    (lib / "new.txt").write_text("new\n")
+    done = review(stage, APPROVED, options=("--json",))
+    assert (done.code, done.json["left_out"]) == (0, ["lib"])
+    assert "left out: changes inside the submodule lib" in done.err
+
+
+def test_conflicts_that_are_not_resolved_are_refused(stage: Stage) -> None:
+    stage.repo.git("switch", "--quiet", "--create", "side")
+    stage.repo.commit({"README.md": "# Theirs\n"})
+    stage.repo.git("switch", "--quiet", "main")
+    stage.repo.commit({"README.md": "# Ours\n"})
+    stage.repo.git("merge", "side", check=False)
+    done = review(stage, APPROVED)
+    assert done.code == 3
+    assert "conflicts that are not resolved: README.md" in done.err
+    assert "git add" in done.err
+    assert "git merge --abort" in done.err
+    assert not (stage.home / "reviews").exists()
+    stage.repo.write({"README.md": "# Both\n"})
+    stage.repo.git("add", "README.md")
+    assert review(stage, APPROVED).code == 0
+
+
+@pytest.mark.parametrize("role", ["reviewer", "evaluator"])
+def test_a_usage_limit_is_waited_out_and_said(stage: Stage, role: str) -> None:
+    change(stage)
+    again = stage.then(rejects("Name it."), RULED)
+    limited: Turn = {"role": role, "do": [again, {"limit": "2020-01-01T00:00:00Z"}]}
+    done = review(stage, limited, rejects("Name it."))
+    assert done.code == 1
+    assert "to be mended: True." in done.out
+    assert f"the {role} reached its usage limit; asked again at 2020-01-01T00:00:00+00:00" in done.err

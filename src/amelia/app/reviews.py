@@ -6,7 +6,7 @@ refs; the rest stays until `amelia gc`.
 """
 
 import hashlib
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Awaitable, Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,7 +19,7 @@ from amelia.app.agents import choose_agents
 from amelia.app.workshops import find_tests, open_workshop
 from amelia.land.publish import publish_attempts
 from amelia.model import events as ev
-from amelia.model.agents import Allowance, Spent
+from amelia.model.agents import Allowance, Role, Spent
 from amelia.model.commands import EvaluateFindings, Place, ReviewWork
 from amelia.model.errors import AmeliaError, ConfigError
 from amelia.model.evidence import TestCommand
@@ -32,12 +32,13 @@ from amelia.record.prompts import keep_texts, own_texts
 from amelia.record.runs import RunDirectory, all_reviews, new_review, started
 from amelia.run.checks import account
 from amelia.run.reviews import evaluate_findings, review_work
+from amelia.run.waiting import wait_out
 from amelia.run.workshop import Workshop
 from amelia.schedule.budget import least_of
 from amelia.system.git_checkout import merge_base
 from amelia.system.git_commands import delete_refs, list_paths, tree_of
 from amelia.system.git_places import Lane, Purpose, Source, Store
-from amelia.workspace.capture import Captured, capture
+from amelia.workspace.capture import Captured, capture, refuse_conflicts
 from amelia.workspace.discard import discard
 from amelia.workspace.lanes import prepare
 from amelia.workspace.removal import remove
@@ -108,6 +109,7 @@ class Judgement:
 def open_review(repository: Path, *, base: str | None, home: Path) -> Generator[Review]:
     """Takes a checkout as it is, for the length of a block; with a base, everything since then as well."""
     source = open_source(repository)
+    refuse_conflicts(source)
     since = None if base is None else resolve(source, base)
     now = datetime.now(UTC)
     directory = new_review(home, now)
@@ -212,8 +214,7 @@ class _Asking:
         detail = ""
         for _ in range(self.shop.facts.policy.review_tries):
             self.tell(f"the reviewer ({self.shop.desk.settings['reviewer'].driver}) reads")
-            command = ReviewWork(self.at, self.work, None, open_findings=(), allowance=self._left())
-            (event,) = self._kept(await review_work(self.shop, command, self._record))
+            event = await self._asked(Role.REVIEWER, self._review)
             if isinstance(event, ev.AttemptReviewed):
                 return event
             detail = _why_not(event)
@@ -225,10 +226,32 @@ class _Asking:
 
     async def _ruled(self, findings: tuple[Finding, ...]) -> dict[str, Ruling]:
         self.tell(f"the evaluator rules what was found ({len(findings)})")
-        command = EvaluateFindings(self.at, self.work, findings, allowance=self._left())
-        (event,) = self._kept(await evaluate_findings(self.shop, command, self._record))
+        event = await self._asked(Role.EVALUATOR, lambda: self._evaluate(findings))
         rulings = event.rulings if isinstance(event, ev.FindingsEvaluated) else ()
         return {ruling.finding: ruling for ruling in rulings}
+
+    async def _asked(self, role: Role, ask: Callable[[], Awaitable[tuple[ev.Event, ...]]]) -> ev.Event:
+        """Returns what came of a question, once the limits that the agent reached are waited out."""
+        rests = 0
+        while True:
+            (event,) = await ask()
+            self._record(event)
+            if not isinstance(event, ev.AnswerDelayed):
+                return event
+            rests += 1
+            self.tell(
+                f"the {role} reached its usage limit; asked again at {event.until} "
+                "(to stop waiting: Ctrl+C, and `amelia review` once more after that)"
+            )
+            await wait_out(event.until, now=self.shop.now(), rests=rests)
+
+    def _review(self) -> Awaitable[tuple[ev.Event, ...]]:
+        command = ReviewWork(self.at, self.work, None, open_findings=(), allowance=self._left())
+        return review_work(self.shop, command, self._record)
+
+    def _evaluate(self, findings: tuple[Finding, ...]) -> Awaitable[tuple[ev.Event, ...]]:
+        command = EvaluateFindings(self.at, self.work, findings, allowance=self._left())
+        return evaluate_findings(self.shop, command, self._record)
 
     def _left(self) -> Allowance:
         """Returns what the next turn may use: the budget without what the turns before it used."""
@@ -240,15 +263,9 @@ class _Asking:
     def _record(self, event: ev.Event) -> None:
         self.review.journal.append([event])
 
-    def _kept(self, events: tuple[ev.Event, ...]) -> tuple[ev.Event, ...]:
-        self.review.journal.append(events)
-        return events
-
 
 def _why_not(event: ev.Event) -> str:
     match event:
-        case ev.AnswerDelayed(until=until):
-            return f"the agent reached its usage limit, which lasts until {until}"
         case ev.UnitHeld():
             return "the budget of a unit is used up"
         case _:

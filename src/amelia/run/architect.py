@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import assert_never
 
-import anyio
 from anyio import to_thread
 
 from amelia.context.architect import Commission, Revision, architect_prompt
@@ -30,7 +29,7 @@ from amelia.plan.write import in_phases, misread, write_plan
 from amelia.record.runs import RunDirectory
 from amelia.record.versions import read_version, write_version
 from amelia.run.asking import Answer, Desk, Question, Tell, ask
-from amelia.run.waiting import least_rest, wait_until
+from amelia.run.waiting import wait_out, wait_until
 from amelia.system.git_commands import read_blob
 from amelia.system.git_places import Lane, Purpose, Store
 from amelia.workspace.lanes import prepare
@@ -72,8 +71,7 @@ class StudioSteps:
             case WritePlan():
                 return await _write(self._studio, command, tell)
             case AwaitArchitect(until=until, rests=rests):
-                left = datetime.fromisoformat(until) - self._studio.now()
-                await anyio.sleep(max(least_rest(rests), left.total_seconds()))
+                await wait_out(until, now=self._studio.now(), rests=rests)
                 return (ev.UnitRested(dr.DRAFT),)
             case _:
                 assert_never(command)

@@ -1,9 +1,6 @@
 """Carries out the commands of the machine, each by the module that knows how."""
 
-from datetime import datetime
 from typing import assert_never
-
-import anyio
 
 from amelia.model import commands as cmd
 from amelia.model import events as ev
@@ -13,7 +10,7 @@ from amelia.run.closing import commit_record
 from amelia.run.landing import land_work
 from amelia.run.reviews import evaluate_findings, review_work
 from amelia.run.turns import start_turn
-from amelia.run.waiting import least_rest
+from amelia.run.waiting import wait_out
 from amelia.run.workshop import Workshop
 
 
@@ -46,6 +43,5 @@ class WorkshopSteps:
                 assert_never(command)
 
     async def _rest(self, command: cmd.Rest) -> tuple[ev.Event, ...]:
-        left = datetime.fromisoformat(command.until) - self._shop.now()
-        await anyio.sleep(max(least_rest(command.rests), left.total_seconds()))
+        await wait_out(command.until, now=self._shop.now(), rests=command.rests)
         return (ev.UnitRested(command.at.unit),)

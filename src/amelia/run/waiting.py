@@ -2,13 +2,21 @@
 
 from datetime import UTC, datetime, timedelta
 
+import anyio
+
 _WITHOUT_A_TIME = timedelta(minutes=1)
 _LONGEST = timedelta(days=8)  # weekly limits are the longest that providers have
 
 _LONGEST_PAUSE = 300.0
 
 
-def least_rest(rests: int) -> float:
+async def wait_out(until: str, *, now: datetime, rests: int) -> None:
+    """Waits until a limited agent may be asked again."""
+    left = datetime.fromisoformat(until) - now
+    await anyio.sleep(max(_least_rest(rests), left.total_seconds()))
+
+
+def _least_rest(rests: int) -> float:
     """Returns how many seconds a limit is waited out at least: none the first time, then longer and longer.
 
     An agent that names a time that has passed, and is limited again, must not be asked without end.

@@ -34,6 +34,19 @@ def changed_files(where: Repository) -> list[str]:
     return [entry[_STATUS:] for entry in found]
 
 
+def unmerged_files(where: Repository) -> list[str]:
+    """Returns the files with conflicts that nobody has resolved yet."""
+    entries = run_git(where, "ls-files", "--unmerged", "-z").fields
+    return list(dict.fromkeys(entry.partition("\t")[2] for entry in entries))
+
+
+def changed_submodules(where: Repository) -> list[str]:
+    """Returns the submodules in the index whose checkout is not what the index has, untracked files too."""
+    fields = run_git(where, "diff-files", "--raw", "-z", "--ignore-submodules=none").fields
+    records = zip(fields[::2], fields[1::2], strict=True)
+    return [path for raw, path in records if raw.split()[1] == "160000"]
+
+
 def files_not_tracked(where: Repository) -> list[str]:
     """Returns all files of a checkout that git does not track, ignored ones too."""
     return run_git(where, "ls-files", "-z", "--others").fields

@@ -1,7 +1,8 @@
 """Takes what is in the user's checkout as a commit of the store: committed or not, staged or not, untracked.
 
 Nothing of theirs is written: a copy of their index is brought up to date, and objects go into the store.
-Ignored files are left out, and so are repositories inside the checkout, which are not touched.
+Ignored files are left out, and so are repositories inside the checkout, which are not touched. A checkout
+with conflicts is not taken: what is in its files is nothing that anybody wants.
 """
 
 import shutil
@@ -10,20 +11,37 @@ from dataclasses import dataclass
 from amelia.model.errors import ConfigError
 from amelia.model.git import CommitId, Stamp, TreeId
 from amelia.system.git import Repository
+from amelia.system.git_checkout import changed_submodules, unmerged_files
 from amelia.system.git_commands import add_all, commit_tree, forget, new_gitlinks, tree_of, write_tree
-from amelia.system.git_places import Lane, Purpose, Store
+from amelia.system.git_places import Lane, Purpose, Source, Store
 from amelia.workspace.lanes import point_at
 
 _MESSAGE = "What was in the checkout\n"
+_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """A checkout as a commit on top of its head, or the head itself if that is all there is."""
+    """A checkout as a commit on top of its head, or the head itself if that is all there is.
+
+    `left_out` are the submodules with changes inside that no commit of theirs has.
+    """
 
     commit: CommitId
     tree: TreeId
     is_committed: bool
+    left_out: tuple[str, ...] = ()
+
+
+def refuse_conflicts(source: Source) -> None:
+    """Refuses a checkout in which a merge, or what else brings changes together, is not finished."""
+    if paths := unmerged_files(source.repository):
+        more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
+        raise ConfigError(
+            f"{source.top}: there are conflicts that are not resolved: {', '.join(paths[:_SHOWN])}{more}",
+            hint="resolve them and run `git add` on each, or give it up with `git merge --abort` "
+            "(`git rebase --abort`, `git cherry-pick --abort`)",
+        )
 
 
 def capture(store: Store, head: CommitId, *, stamp: Stamp) -> Captured:
@@ -40,11 +58,11 @@ def capture(store: Store, head: CommitId, *, stamp: Stamp) -> Captured:
         )
     if strangers := new_gitlinks(where, head):
         forget(where, strangers)
-    tree = write_tree(where)
+    tree, left_out = write_tree(where), tuple(changed_submodules(where))
     if tree == tree_of(store.repository, head):
-        return Captured(head, tree, is_committed=True)
+        return Captured(head, tree, is_committed=True, left_out=left_out)
     commit = commit_tree(store.repository, tree, parents=(head,), message=_MESSAGE, stamp=stamp)
-    return Captured(commit, tree, is_committed=False)
+    return Captured(commit, tree, is_committed=False, left_out=left_out)
 
 
 def _copy_index(store: Store, lane: Lane) -> None:

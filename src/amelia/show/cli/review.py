@@ -1,6 +1,7 @@
 """`amelia review`: what is in the checkout is reviewed, and what was found can be run as a plan."""
 
 import json
+import shlex
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,7 +14,7 @@ from amelia.app.plans import compile_with
 from amelia.app.reviews import Judgement, Review, files_of, judge_review, keep_snapshot, open_review
 from amelia.app.runs import NewRun, begin_run
 from amelia.config.places import state_home
-from amelia.land.deliver import branch_name
+from amelia.land.deliver import branch_name, landed_tip
 from amelia.model.delivery import Finish
 from amelia.model.findings import Disposition, Finding, Ruling
 from amelia.model.plan import Mode
@@ -52,8 +53,10 @@ def command(*, base: str | None, fix: bool, yes: bool, as_json: bool, **chosen: 
     settings = settings_here(chosen)
     is_asking = not (yes or as_json) and sys.stdin.isatty() and sys.stdout.isatty()
     with open_review(Path.cwd(), base=base, home=state_home()) as review:
+        for path in review.captured.left_out:
+            _progress(f"left out: changes inside the submodule {path}; {_reviewing(path)}")
         if review.is_empty:
-            click.echo("{}" if as_json else "there is nothing to review")
+            click.echo(json.dumps(_left_out(review)) if as_json else "there is nothing to review")
             return
         judgement = judge_review(review, settings.run, _progress)
         _show(review, judgement, as_json=as_json)
@@ -63,12 +66,20 @@ def command(*, base: str | None, fix: bool, yes: bool, as_json: bool, **chosen: 
             raise SystemExit(1 if judgement.left else 0)
         directory = _begin_fix(review, judgement, settings, as_json=as_json, is_asking=is_asking)
         code = drive(directory, as_json=as_json)
-        click.echo(f"to take the fixes: {_taking(review, directory)}", err=as_json)
+        click.echo(_taking(review, directory, is_complete=code == 0), err=as_json)
         raise SystemExit(code)
 
 
 def _progress(line: str) -> None:
     click.echo(printable(line), err=True)
+
+
+def _reviewing(path: str) -> str:
+    return f"to have them reviewed: cd {shlex.quote(path)} && amelia review"
+
+
+def _left_out(review: Review) -> dict[str, object]:
+    return {"left_out": list(review.captured.left_out)} if review.captured.left_out else {}
 
 
 def _show(review: Review, judgement: Judgement, *, as_json: bool) -> None:
@@ -113,6 +124,7 @@ def _as_json(review: Review, judgement: Judgement) -> dict[str, object]:
             for finding, ruling in judgement.findings
         ],
         "kept": str(review.directory.path),
+        **_left_out(review),
     }
 
 
@@ -142,9 +154,17 @@ def _begin_fix(
     return begin_run(new, home=state_home())
 
 
-def _taking(review: Review, directory: RunDirectory) -> str:
-    """Returns the command that puts what was mended into the checkout that was reviewed."""
+def _taking(review: Review, directory: RunDirectory, *, is_complete: bool) -> str:
+    """Returns what puts that which was mended into the checkout that was reviewed, as far as it landed."""
     branch, start = branch_name(directory.run), review.captured.commit
+    command = f"git diff --binary {start} {branch} | git apply"
     if review.captured.is_committed:
-        return f"git merge --ff-only {branch}"
-    return f"git diff --binary {start} {branch} | git apply"
+        command = f"git merge --ff-only {branch}"
+    if landed_tip(review.source, directory.run) is None:
+        return (
+            f"no fix has landed, so there is nothing to take yet; amelia status {directory.run} says how it "
+            f"can go on, and once a fix has landed it is taken with: {command}"
+        )
+    if is_complete:
+        return f"to take the fixes: {command}"
+    return f"not all fixes have landed; to take those that have: {command}"
