@@ -334,8 +334,8 @@ def test_a_terminal_is_shown_no_plan_that_it_would_obey(stage: Stage) -> None:
     pid, terminal = pty.fork()
     if pid == 0:
         os.chdir(stage.repo.path)
-        argv = ["python", "-m", "amelia", "plan", "show", stage.name, "--text"]
-        os.execvpe("python", argv, stage.environ())  # noqa: S606 - a person at a terminal
+        argv = [sys.executable, "-m", "amelia", "plan", "show", stage.name, "--text"]
+        os.execve(sys.executable, argv, stage.environ())  # noqa: S606 - a person at a terminal
     said = read_all(terminal)
     os.waitpid(pid, 0)
     assert "### Task 1" in said
@@ -406,8 +406,8 @@ def test_a_person_at_a_terminal_is_asked(stage: Stage) -> None:
             **editor(stage, "### Task 3: Write it\n- Files: create 3.txt\n"),
             "TERM": "dumb",
         }
-        argv = ["python", "-m", "amelia", "run", GOAL, "--script", str(script), "--mode", "tasks"]
-        os.execvpe("python", argv, env)  # noqa: S606 - a person at a terminal
+        argv = [sys.executable, "-m", "amelia", "run", GOAL, "--script", str(script), "--mode", "tasks"]
+        os.execve(sys.executable, argv, env)  # noqa: S606 - a person at a terminal
     os.write(terminal, answers)
     said = read_all(terminal)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0, said
