@@ -487,3 +487,30 @@ def test_a_goal_may_be_longer_than_any_name_of_a_file(stage: Stage) -> None:
     script = stage.play(GOOD, *WELL)
     assert stage.amelia("run", "make it good " * 5000, "--script", script).code == 4
     assert stage.amelia("run", "x" * 5000, "--script", script).code == 2
+
+
+def test_an_issue_that_is_too_large_is_refused_at_once(stage: Stage) -> None:
+    issue = stage.room / "ISSUE-1.md"
+    issue.write_bytes(b"# Log\n" + b"line\n" * 100_000)
+    done = stage.amelia("run", "--issue", issue, "--script", stage.play(GOOD))
+    assert done.code == 3
+    assert f"{issue}: 500,006 bytes are too much for an issue, which may have 400,000" in done.err
+    assert stage.names == []
+
+
+def test_a_page_of_the_product_that_is_too_large_is_refused_before_anybody_is_asked(stage: Stage) -> None:
+    head = b"# P\n\n## Acceptance criteria\n\n"
+    commit = stage.repo.commit({"PRODUCT.md": head + b"- It does this.\n" * 100_000})
+    done = goal(stage, GOOD)
+    assert done.code == 3
+    assert f"PRODUCT.md at {commit[:12]}: 1,600,029 bytes are too much" in done.err
+    assert "which may have 1,000,000" in done.err
+    assert stage.names == []
+
+
+def test_a_plan_that_is_too_large_is_refused_at_once(stage: Stage) -> None:
+    file = stage.room / "huge.md"
+    file.write_bytes(b"### Task 1: Do it\n\nDo it.\n\n" * 1_000_000)
+    for done in (stage.amelia("check", file), stage.amelia("run", file)):
+        assert done.code == 5
+        assert "more than 10,000,000 bytes" in done.out + done.err

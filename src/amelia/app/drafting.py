@@ -89,6 +89,7 @@ def propose(new: NewDraft, *, home: Path) -> RunDirectory:
             settings=settings,
             is_hands_off=new.is_hands_off,
         )
+        open_studio(directory, proposed).product()  # refused before anybody is asked, if it is too large
         journal.append([proposed])
     return directory
 

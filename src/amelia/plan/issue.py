@@ -7,8 +7,8 @@ from amelia.plan.labels import clean_title
 from amelia.plan.markdown import parse, read_front_matter, split_lines
 from amelia.plan.source import decode
 
-LONGEST = 200_000
-"""How many characters of an issue are kept."""
+LARGEST = 400_000
+"""How many bytes an issue may have."""
 
 _KEYED = re.compile(r"(?P<id>[A-Za-z][A-Za-z0-9]{0,15}-\d{1,8})(?![A-Za-z0-9])")
 _NUMBERED = re.compile(r"#?(?P<id>\d{1,8})(?=-|$)")
@@ -27,7 +27,7 @@ class Issue:
 
 def read_issue(data: bytes, *, stem: str) -> Issue:
     """Returns the issue of a file; `stem` is the file's name without its ending."""
-    text = decode(data).text[:LONGEST]
+    text = decode(data).text
     lines = split_lines(text)
     fields, start = read_front_matter(lines)
     document = parse("".join(lines[start - 1 :]))

@@ -12,6 +12,9 @@ from amelia.plan.fields import FieldIndex
 from amelia.plan.markdown import parse
 from amelia.plan.source import decode
 
+LARGEST = 1_000_000
+"""How many bytes the page of a product may have."""
+
 _MARKS = re.compile(r"[*_`~]+")
 _ID = re.compile(r"\[?(?P<id>[A-Za-z]{1,12}[-_ ]?\d{1,6}(?:\.\d{1,4}){0,3})\]?\s*[:.)—–-]+\s+(?=\S)")
 _LONGEST = 500

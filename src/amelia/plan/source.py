@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 
 from amelia.model.diagnostics import Diagnostic, error, warning
 
+LARGEST = 10_000_000
+"""How many bytes a plan may have."""
+
 _GARBAGE = 20  # one unreadable character in so many makes a binary file
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -27,6 +30,9 @@ class Source:
 def decode(data: bytes) -> Source:
     """Turns the bytes of a plan file into text, never raising; the hash is that of the bytes."""
     digest = hashlib.sha256(data).hexdigest()
+    if len(data) > LARGEST:
+        message = f"The file has more than {LARGEST:,} bytes, which is too much for a plan."
+        return Source("", digest, (error("large-file", message, hint="Write several plans of it."),))
     encoding = "utf-8"
     for mark, name in _BOMS:
         if data.startswith(mark):

@@ -19,18 +19,18 @@ from amelia.model import drafts as dr
 from amelia.model import events as ev
 from amelia.model.agents import Ending, Role
 from amelia.model.commands import Place
-from amelia.model.errors import JournalError
+from amelia.model.errors import ConfigError, JournalError
 from amelia.model.outcome import Reason
 from amelia.model.plan import Unit
 from amelia.model.proposal import AwaitArchitect, DraftCommand, WritePlan
 from amelia.plan.approval import judge_plan
-from amelia.plan.product import read_criteria
+from amelia.plan.product import LARGEST, read_criteria
 from amelia.plan.write import in_phases, misread, write_plan
 from amelia.record.runs import RunDirectory
 from amelia.record.versions import read_version, write_version
 from amelia.run.asking import Answer, Desk, Question, Tell, ask
 from amelia.run.waiting import wait_out, wait_until
-from amelia.system.git_commands import read_blob
+from amelia.system.git_commands import blob_size, read_blob
 from amelia.system.git_places import Lane, Purpose, Store
 from amelia.workspace.lanes import prepare
 
@@ -55,8 +55,15 @@ class Studio:
         return Lane(self.store, _LANE, Purpose.WORK)
 
     def product(self) -> bytes | None:
-        """Returns what the repository says of its product, if it does."""
-        return read_blob(self.store.repository, self.facts.base, _PRODUCT)
+        """Returns what the repository says of its product, if it does; too much of it is refused."""
+        where, base = self.store.repository, self.facts.base
+        if (size := blob_size(where, base, _PRODUCT) or 0) > LARGEST:
+            raise ConfigError(
+                f"{_PRODUCT} at {base[:12]}: {size:,} bytes are too much for a product's page, "
+                f"which may have {LARGEST:,}",
+                hint="keep the acceptance criteria in it, commit that, and start again",
+            )
+        return read_blob(where, base, _PRODUCT)
 
 
 class StudioSteps:

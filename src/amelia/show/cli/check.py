@@ -9,6 +9,7 @@ import click
 from amelia.app.plans import compile_with
 from amelia.model.plan import Mode
 from amelia.plan.compile import CompiledPlan
+from amelia.plan.source import LARGEST
 from amelia.show.cli.chosen import profile_option, settings_here
 from amelia.show.cli.diagram import draw_dot, draw_mermaid
 from amelia.show.cli.tree import draw_errors, draw_plan
@@ -51,7 +52,8 @@ def command(
         raise click.UsageError("--json, --section and --graph exclude each other")
     name = "standard input" if plan.name in {"-", "<stdin>"} else printable(plan.name)
     settings = settings_here({"profile": profile})
-    compiled = compile_with(plan.read(), settings.plan, mode=None if mode == "auto" else Mode(mode))
+    data = plan.read(LARGEST + 1)
+    compiled = compile_with(data, settings.plan, mode=None if mode == "auto" else Mode(mode))
     if section is not None and compiled.plan.tasks:
         _print_section(compiled, section)
     elif graph is not None:

@@ -15,7 +15,7 @@ from amelia.model.errors import AmeliaError, ConfigError, JournalError
 from amelia.model.plan import Mode
 from amelia.model.proposal import Draft
 from amelia.model.settings import Settings
-from amelia.plan.issue import LONGEST, Issue, read_issue
+from amelia.plan.issue import LARGEST, Issue, read_issue
 from amelia.record.runs import RunDirectory
 from amelia.record.versions import keep_unaccepted, read_version
 from amelia.show.cli.driving import drive
@@ -65,7 +65,14 @@ def begin_draft(
 
 def _issue(path: Path) -> Issue:
     with path.open("rb") as file:
-        issue = read_issue(file.read(4 * LONGEST), stem=path.stem)
+        data = file.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        size = max(path.stat().st_size, len(data))  # a pipe has none
+        raise ConfigError(
+            f"{path}: {size:,} bytes are too much for an issue, which may have {LARGEST:,}",
+            hint="keep what is asked for, and put logs and data into files of the repository",
+        )
+    issue = read_issue(data, stem=path.stem)
     if not issue.text.strip():
         raise ConfigError(
             f"{path}: the issue is empty, or no text", hint="give a Markdown file: --issue FILE.md"

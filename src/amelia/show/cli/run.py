@@ -20,6 +20,7 @@ from amelia.model.plan import Mode
 from amelia.model.policy import Budget
 from amelia.model.settings import RunSettings, Settings
 from amelia.plan.compile import CompiledPlan
+from amelia.plan.source import LARGEST
 from amelia.record.runs import RunDirectory, started
 from amelia.schedule.forecast import Forecast
 from amelia.show.cli.chosen import Chosen, run_options, settings_here
@@ -137,14 +138,15 @@ def _read(said: str | None) -> tuple[str, bytes]:
             "there is nothing to run: name a plan, say a goal, or give a file with --issue"
         )
     if said == "-":
-        return _STANDARD_INPUT, sys.stdin.buffer.read()
+        return _STANDARD_INPUT, sys.stdin.buffer.read(LARGEST + 1)
     path = path_of(said)
     if path is None or not path.is_file():
         raise click.BadParameter(
             f"{printable(said)!r} is no plan, for there is no such file, and no goal, for it is one word",
             param_hint="PLAN|GOAL",
         )
-    return said, path.read_bytes()
+    with path.open("rb") as file:
+        return said, file.read(LARGEST + 1)
 
 
 def _leave(directory: RunDirectory, *, as_json: bool) -> int:
