@@ -99,6 +99,9 @@ def test_a_wrong_setting_is_said_and_a_slip_too(stage: Stage) -> None:
     assert 'error: AMELIA_TDD: tdd must be one of strict, warn, off, not "maybe"' in wrong.err
     slip = stage.amelia("config", "show", env={"AMELIA_TDDD": "off"})
     assert slip.code == 0
+    table = stage.amelia("config", "show", env={"AMELIA_BUDGET": "["})
+    assert table.code == 3
+    assert 'error: AMELIA_BUDGET: budget must be a table, which no variable can hold, not "["' in table.err
     assert "note: AMELIA_TDDD is not a setting, and is not used; did you mean AMELIA_TDD?" in slip.err
 
 

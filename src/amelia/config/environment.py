@@ -1,6 +1,7 @@
 """Settings that stand in environment variables: `AMELIA_`, then the key in capitals, `__` for every dot.
 
-A value is written as in a file, without quotes around a text. An empty variable says nothing.
+A value is written as in a file, without quotes around a text. An empty variable says nothing. A table has no
+variable, its keys have: one that is named after a table is an error.
 """
 
 import tomllib
@@ -16,7 +17,6 @@ from amelia.config.values import Reader, Schema
 
 _PREFIX = "AMELIA_"
 _LONGEST = 10_000
-_NEAR = 0.8
 PLACES = ("AMELIA_HOME", "AMELIA_CONFIG", "AMELIA_PROFILE")
 """Variables that are no settings, and say where those and the runs are."""
 OURS = (
@@ -36,25 +36,46 @@ def variable_of(key: str) -> str:
 
 
 _VARIABLES = {variable_of(key): (key, reader) for key, reader in PROFILE.leaves()}
+_TABLES = {variable_of(key): key for key in PROFILE.tables()}
+_STARTS_OF_LISTS = ('["', "['")
 
 
 def said_by(environment: Mapping[str, str], *, place: Path) -> Entries:
     """Reads what an environment says, by dotted key; paths are relative to a place."""
+    _refuse_tables(environment, place)
     entries: Entries = {}
     for name, (key, reader) in _VARIABLES.items():
         if value := environment.get(name):
             source = Source(Kind.VARIABLE, name, place)
-            entries[key] = Entry(reader(Found(_literal(value, reader), source, key)), source.origin(key))
+            if (found := _literal(value, reader)) == value and value.startswith(_STARTS_OF_LISTS):
+                raise Found(value, source, key).wrong("a whole list, if it begins as one")
+            entries[key] = Entry(reader(Found(found, source, key)), source.origin(key))
     return entries
 
 
+def _refuse_tables(environment: Mapping[str, str], place: Path) -> None:
+    for name, key in _TABLES.items():
+        if not (value := environment.get(name)):
+            continue
+        found = Found(value, Source(Kind.VARIABLE, name, place), key)
+        inner = next((each for each in _VARIABLES if each.startswith(f"{name}__")), None)
+        hint = f"each of its keys has one, such as {inner}" if inner else "write it into a file of settings"
+        allowed = "a table, which no variable can hold"
+        if key.startswith("agents"):  # it may be a key
+            raise found.secret(allowed, hint=hint)
+        raise found.wrong(allowed, hint=hint)
+
+
 def slips(environment: Mapping[str, str]) -> Iterator[str]:
-    """Yields what is probably meant to be a setting and is none."""
-    known = (*_VARIABLES, *PLACES, *OURS)
+    """Yields what looks like a setting and is none."""
+    known = (*_VARIABLES, *PLACES, *OURS, *_TABLES)
+    # All begin in the same way, which would make any two of them alike.
+    meant = [name.removeprefix(_PREFIX) for name in (*_VARIABLES, *PLACES)]
     for name in sorted(environment):
         if name.startswith(_PREFIX) and name not in known:
-            for near in get_close_matches(name, known, n=1, cutoff=_NEAR):
-                yield f"{name} is not a setting, and is not used; did you mean {near}?"
+            near = get_close_matches(name.removeprefix(_PREFIX), meant, n=1)
+            hint = f"did you mean {_PREFIX}{near[0]}?" if near else "`amelia config show` lists the keys"
+            yield f"{name} is not a setting, and is not used; {hint}"
 
 
 def _literal(text: str, reader: Reader) -> object:

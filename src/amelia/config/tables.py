@@ -56,6 +56,14 @@ class Table:
             elif isinstance(reader, Table):
                 yield from reader.leaves(f"{prefix}{key}.")
 
+    def tables(self, prefix: str = "") -> Iterator[str]:
+        """Yields every key that holds a table, dotted."""
+        for key, reader in self.readers.items():
+            if not isinstance(reader, Reader):
+                yield prefix + key
+            if isinstance(reader, Table):
+                yield from reader.tables(f"{prefix}{key}.")
+
 
 @dataclass(frozen=True, slots=True)
 class Named:

@@ -289,6 +289,36 @@ def test_a_wrong_value_of_a_variable_names_the_variable(name: str, text: str, me
         said_by({name: text}, place=Path())
 
 
+@pytest.mark.parametrize(
+    ("name", "message", "hint"),
+    [
+        (
+            "AMELIA_BUDGET",
+            "budget must be a table, which no variable can hold, not",
+            "AMELIA_BUDGET__UNIT_COST",
+        ),
+        ("AMELIA_MODES__TASKS", "modes.tasks must be a table", "AMELIA_MODES__TASKS__ATTEMPTS"),
+        ("AMELIA_PROMPTS", "prompts must be a table", "write it into a file"),
+    ],
+)
+def test_a_variable_of_a_whole_table_is_an_error(name: str, message: str, hint: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(f"{name}: {message}")) as caught:
+        said_by({name: "["}, place=Path())
+    assert hint in str(caught.value.hint)
+    assert said_by({name: ""}, place=Path()) == {}
+
+
+def test_a_list_that_is_cut_off_is_no_command() -> None:
+    with pytest.raises(ConfigError, match=r"AMELIA_VERIFY__COMMAND: verify\.command must be a whole list"):
+        said_by({"AMELIA_VERIFY__COMMAND": '["make", "test"'}, place=Path())
+
+
+def test_a_key_in_the_variable_of_all_agents_is_not_shown() -> None:
+    with pytest.raises(ConfigError, match="AMELIA_AGENTS: agents must be a table") as caught:
+        said_by({"AMELIA_AGENTS": '{key = "sk-ant-made-up"}'}, place=Path())
+    assert "sk-ant" not in f"{caught.value}{caught.value.hint}"
+
+
 def test_a_key_in_a_variable_is_not_shown() -> None:
     with pytest.raises(ConfigError, match=r"AMELIA_AGENTS__KEY: agents\.key must be the name") as caught:
         said_by({"AMELIA_AGENTS__KEY": "sk-ant-made-up"}, place=Path())
@@ -300,11 +330,20 @@ def test_no_two_keys_share_a_variable() -> None:
     assert len({variable_of(key) for key in keys}) == len(keys)
 
 
-def test_a_variable_that_is_nearly_a_setting_is_told_the_right_one() -> None:
-    found = list(slips({"AMELIA_PARALEL_WORKERS": "3", "AMELIA_SOMETHING_ELSE": "1", "HOME": "/"}))
-    assert found == [
-        "AMELIA_PARALEL_WORKERS is not a setting, and is not used; did you mean AMELIA_PARALLEL_WORKERS?"
-    ]
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("AMELIA_PARALEL_WORKERS", "did you mean AMELIA_PARALLEL_WORKERS?"),
+        ("AMELIA_PARALEL", "did you mean AMELIA_PARALLEL_WORKERS?"),
+        ("AMELIA_BUDGET_RUN_COST", "did you mean AMELIA_BUDGET__RUN_COST?"),
+        ("AMELIA_XYZ", "`amelia config show` lists the keys"),
+    ],
+)
+def test_a_variable_that_is_no_setting_is_said_not_to_be_used(name: str, hint: str) -> None:
+    assert list(slips({name: "3", "HOME": "/"})) == [f"{name} is not a setting, and is not used; {hint}"]
+
+
+def test_variables_that_are_known_and_no_settings_are_left_alone() -> None:
     assert list(slips(dict.fromkeys((*PLACES, *OURS), "x"))) == []
 
 
