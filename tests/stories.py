@@ -6,12 +6,13 @@ Whatever a story is about, no command of it may end in a traceback or change any
 
 import json
 import os
+import pty
 import signal
 import subprocess  # noqa: TID251 - a story is a person who starts the program
 import sys
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -151,6 +152,29 @@ class Stage:
         """Runs the program to its end, and proves that the user's checkout stays as it is."""
         with self.untouched():
             return self.start(*arguments, cwd=cwd, env=env).wait()
+
+    def at_terminal(
+        self, *arguments: str | Path, answers: str = "", cwd: Path | None = None, env: Env = NOTHING
+    ) -> Done:
+        """Runs the program on a terminal of its own, where a person types answers ahead."""
+        person, terminal = pty.openpty()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "amelia", *map(str, arguments)],
+            cwd=cwd or self.repo.path,
+            env=self.environ(env),
+            stdin=terminal,
+            stdout=terminal,
+            stderr=terminal,
+            start_new_session=True,
+        )
+        os.close(terminal)
+        os.write(person, answers.encode())
+        said = b""
+        with suppress(OSError):  # nobody is at the other end any more
+            while True:
+                said += os.read(person, 65536)
+        os.close(person)
+        return Done(process.wait(PATIENCE), said.decode(), "")
 
     @contextmanager
     def untouched(self) -> Generator[None]:

@@ -1,10 +1,5 @@
 """What a run will probably take is said before it starts."""
 
-import os
-import pty
-import subprocess  # noqa: TID251 - a person at a terminal
-import sys
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -55,21 +50,10 @@ def ask(stage: Stage, answer: str) -> str:
 
     The agent is none, so that the run comes to nothing.
     """
-    person, terminal = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "amelia", "run", str(stage.room / "plan.md"), "--driver", "claude"],
-        cwd=stage.repo.path,
-        env=stage.environ(with_claude(stage.room / "few")),
-        stdin=terminal,
-        stdout=terminal,
-        stderr=terminal,
+    done = stage.at_terminal(
+        *("run", stage.room / "plan.md", "--driver", "claude"),
+        answers=f"{answer}\n",
+        env=with_claude(stage.room / "few"),
     )
-    os.close(terminal)
-    os.write(person, f"{answer}\n".encode())
-    said = b""
-    with suppress(OSError):  # nobody is at the other end any more
-        while True:
-            said += os.read(person, 65536)
-    os.close(person)
-    assert process.wait() == 1
-    return said.decode()
+    assert done.code == 1
+    return done.out

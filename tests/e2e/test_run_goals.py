@@ -2,8 +2,6 @@
 
 import contextlib
 import json
-import os
-import pty
 import shlex
 import signal
 import sqlite3
@@ -331,24 +329,9 @@ def test_neither_a_plan_nor_a_goal_is_told_as_both(stage: Stage) -> None:
 def test_a_terminal_is_shown_no_plan_that_it_would_obey(stage: Stage) -> None:
     goal(stage, plans(task("1", description="Say \x1b]0;owned\x07 it.")))
     assert "\x1b" in stage.amelia("plan", "show", stage.name, "--text").out
-    pid, terminal = pty.fork()
-    if pid == 0:
-        os.chdir(stage.repo.path)
-        argv = [sys.executable, "-m", "amelia", "plan", "show", stage.name, "--text"]
-        os.execve(sys.executable, argv, stage.environ())  # noqa: S606 - a person at a terminal
-    said = read_all(terminal)
-    os.waitpid(pid, 0)
+    said = stage.at_terminal("plan", "show", stage.name, "--text").out
     assert "### Task 1" in said
     assert "\x1b" not in said
-
-
-def read_all(terminal: int) -> str:
-    """Returns what is shown on a terminal until its other end is closed."""
-    said = b""
-    with contextlib.suppress(OSError):
-        while chunk := os.read(terminal, 65536):
-            said += chunk
-    return said.decode()
 
 
 def test_a_detached_draft_goes_on_in_the_background(stage: Stage) -> None:
@@ -397,20 +380,12 @@ def test_a_draft_that_cannot_be_read_hides_no_other_run(stage: Stage) -> None:
 
 def test_a_person_at_a_terminal_is_asked(stage: Stage) -> None:
     script = stage.play(GOOD, *WELL)
-    answers = b"r\nsmaller please\nedit\nsho\napprove\n"
-    pid, terminal = pty.fork()
-    if pid == 0:
-        os.chdir(stage.repo.path)
-        env = {
-            **stage.environ(),
-            **editor(stage, "### Task 3: Write it\n- Files: create 3.txt\n"),
-            "TERM": "dumb",
-        }
-        argv = [sys.executable, "-m", "amelia", "run", GOAL, "--script", str(script), "--mode", "tasks"]
-        os.execve(sys.executable, argv, env)  # noqa: S606 - a person at a terminal
-    os.write(terminal, answers)
-    said = read_all(terminal)
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0, said
+    done = stage.at_terminal(
+        *("run", GOAL, "--script", script, "--mode", "tasks"),
+        answers="r\nsmaller please\nedit\nsho\napprove\n",
+        env={**editor(stage, "### Task 3: Write it\n- Files: create 3.txt\n"), "TERM": "dumb"},
+    )
+    assert done.code == 0, done.out
     assert stage.subjects() == ["Task 3: Write it"]
     assert "smaller please" in stage.prompt("draft", 2, "architect")
 

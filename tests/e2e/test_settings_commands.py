@@ -1,12 +1,7 @@
 """`amelia config` and `amelia init`, as a person uses them."""
 
 import json
-import os
-import pty
-import subprocess  # noqa: TID251 - a person at a terminal starts the program
-import sys
 import tomllib
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -177,31 +172,11 @@ def test_a_repository_that_tells_nothing_gets_a_file_all_the_same(stage: Stage, 
 def test_a_person_is_asked_first_unless_they_said_yes(
     stage: Stage, place: Path, options: list[str], answer: str, *, is_written: bool
 ) -> None:
-    said = at_terminal(stage, place, *options, answer=answer)
+    said = stage.at_terminal(
+        "init", *options, answers=f"{answer}\n", cwd=place, env=few_programs(stage.room / "few", "git")
+    ).out
     assert (place / "amelia.toml").exists() == is_written
     assert (f"Write {place / 'amelia.toml'}?" in said) == (options == [])
-
-
-def at_terminal(stage: Stage, place: Path, *options: str, answer: str) -> str:
-    """Starts `amelia init` on a terminal of its own, answers the question, and returns what was shown."""
-    person, terminal = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "amelia", "init", *options],
-        cwd=place,
-        env=stage.environ(few_programs(stage.room / "few", "git")),
-        stdin=terminal,
-        stdout=terminal,
-        stderr=terminal,
-    )
-    os.close(terminal)
-    os.write(person, f"{answer}\n".encode())
-    said = b""
-    with suppress(OSError):  # nobody is at the other end any more
-        while True:
-            said += os.read(person, 65536)
-    os.close(person)
-    process.wait()
-    return said.decode()
 
 
 def test_a_place_that_cannot_be_written_to_is_said(stage: Stage, place: Path) -> None:
