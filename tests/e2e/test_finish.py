@@ -292,3 +292,38 @@ def test_a_hostile_title_stays_a_title(stage: Stage) -> None:
     assert f"--title={goal.lstrip('-')}" in (stage.room / "gh.log").read_text()
     assert not list(stage.room.rglob("pwned"))
     assert json.loads((stage.room / "gh.state").read_text())
+
+
+def waits(stage: Stage) -> list[str]:
+    """Returns what can be done about the one thing that waits; nothing if nothing does."""
+    items = stage.amelia("inbox", "--json").json
+    assert [item["kind"] for item in items] == ["delivery"] * len(items)
+    return [way["command"] for item in items for way in item["choices"]]
+
+
+def test_a_merge_that_was_refused_waits_in_the_inbox_until_it_is_done(stage: Stage) -> None:
+    script = writes("1", "a.txt")
+    moves = {"run": f"git -C '{stage.repo.path}' commit --quiet --allow-empty -m Mine"}
+    script["do"].append(moves)
+    done = goes(stage, *stage.put(tasks("One"), script, APPROVED), "--merge", "ff")
+    assert (done.code, done.outcome) == (4, "completed")
+    again = f"amelia finish {stage.name} --merge ff"
+    assert waits(stage) == [f"git merge {stage.branch}", again, f"amelia finish {stage.name} --leave"]
+    shown = stage.amelia("inbox").out
+    assert f"? {stage.name}: its branch was not delivered" in shown
+    assert "| main has moved since the run started" in shown
+    assert stage.amelia("answer", stage.name, "merge").code == 2
+    stage.repo.git("merge", "--quiet", "--no-edit", stage.branch)
+    assert goes(stage, *again.split()[1:]).code == 0
+    assert waits(stage) == []
+
+
+def test_a_branch_can_be_left_where_it_is(stage: Stage) -> None:
+    with_remote(stage)
+    assert run_with(stage, "--pr").code == 4
+    assert waits(stage)[-2:] == [f"amelia finish {stage.name} --pr", f"amelia finish {stage.name} --leave"]
+    assert stage.amelia("answer", stage.name, "finish", "--leave").code == 0
+    assert waits(stage) == []
+    assert stage.has_branch
+    assert stage.amelia("finish", stage.name).code == 2
+    assert stage.amelia("finish", stage.name, "--leave", "--pr").code == 2

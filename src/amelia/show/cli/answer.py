@@ -96,7 +96,8 @@ def _answer(unit: UnitId, question: Question, said: str) -> QuestionAnswered:
 
 def _as_command(item: Item, words: tuple[str, ...]) -> list[str]:
     """Returns the command that a choice stands for, which has to be one that the item offers."""
-    offered = [_verb_first(shlex.split(way.command)[1:]) for way in item.choices]
+    commands = (shlex.split(way.command) for way in item.choices)
+    offered = [_verb_first(words) for program, *words in commands if program == "amelia"]
     if words[0] == _MORE:
         raised = next((each for each in offered if each[0] == "resume" and len(each) > 2), None)  # noqa: PLR2004 - with an option
         if raised is not None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from amelia.app.history import take_inventory
 from amelia.record.journal import read_journal
 from amelia.show.run.inbox import Item, draft_items, items_of
-from amelia.show.run.standing import is_final
+from amelia.show.run.standing import is_settled
 from amelia.show.run.times import Timeline
 
 
@@ -17,5 +17,5 @@ def waiting_items(home: Path, *, repository: str | None) -> Iterator[Item]:
         if repository in {None, draft.draft.facts.repository}:
             yield from draft_items(draft)
     for known in inventory.runs:
-        if repository in {None, known.run.facts.repository} and not is_final(known.run):
+        if repository in {None, known.run.facts.repository} and not is_settled(known.run):
             yield from items_of(known, Timeline().after(read_journal(known.directory.journal)))

@@ -23,7 +23,7 @@ from amelia.show.run.standing import (
     blocked_units,
     exits_of,
     exits_of_run,
-    is_final,
+    is_settled,
     question_json,
 )
 from amelia.show.run.times import Timeline, instant
@@ -39,6 +39,7 @@ class Kind(StrEnum):
     BLOCKED = "blocked"
     BUDGET = "budget"
     BRANCH = "branch"
+    DELIVERY = "delivery"
     STOPPED = "stopped"
 
 
@@ -76,7 +77,7 @@ class Item:
 def items_of(known: Known, timeline: Timeline) -> Iterator[Item]:
     """Yields what of a run waits for a person."""
     run = known.run
-    if is_final(run):
+    if is_settled(run):
         return
     blocked = blocked_units(run)
     parked = [unit for unit in run.open if isinstance(run.units[unit], Parked)]
@@ -152,6 +153,17 @@ def _blocked_items(run: RunState, blocked: Blocked, timeline: Timeline) -> Itera
 
 
 def _run_item(run: RunState, ways: tuple[Exit, ...], *, since: datetime | None) -> Item:
+    if (refused := run.delivery.refused) is not None:
+        return Item(
+            kind=Kind.DELIVERY,
+            run=run.facts.run,
+            goal=run.facts.goal,
+            repository=run.facts.repository,
+            why="its branch was not delivered",
+            detail=refused.detail,
+            since=since,
+            choices=ways,
+        )
     reason = run.outcome.reason if run.outcome is not None else None
     left = (unit for unit, state in run.units.items() if not isinstance(state, Landed | Skipped))
     return Item(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from amelia.model.agents import Allowance, Spent
-from amelia.model.delivery import Finish
+from amelia.model.delivery import DeliveryRefused, Finish
 from amelia.model.outcome import Reason, Result
 from amelia.model.plan import TaskId, TaskStatus, UnitId
 from amelia.model.questions import Question
@@ -67,6 +67,11 @@ def outcome_in_words(run: RunState) -> str:
 def is_final(run: RunState) -> bool:
     """Says whether a run is over for good, so that nobody can act on it any more."""
     return run.outcome is not None and run.outcome.is_final
+
+
+def is_settled(run: RunState) -> bool:
+    """Says whether nothing of a run waits for a person any more, its delivery included."""
+    return is_final(run) and run.delivery.refused is None
 
 
 def blocked_units(run: RunState) -> Blocked:
@@ -257,8 +262,17 @@ def exits_of_run(run: RunState) -> tuple[Exit, ...]:
         return (_exit(run, "resume", effect="verify the branch again"), _abort(run))
     if run.branch is Branch.UNRECORDED:
         return (_exit(run, "resume", effect="put the record on the branch again"), _abort(run))
-    refused = run.delivery.refused
-    return tuple(Exit(printable(command), "") for command in refused.commands) if refused else ()
+    return tuple(_delivering(run, refused)) if (refused := run.delivery.refused) else ()
+
+
+def _delivering(run: RunState, refused: DeliveryRefused) -> Iterator[Exit]:
+    """Yields what can be done about a branch that was not delivered: by hand, once more, or not at all."""
+    how = ("--pr",) if refused.finish is Finish.PR else ("--merge", "ff")
+    again = _exit(run, "finish", *how, effect="try it again; what you did by hand is found")
+    by_hand = (printable(command) for command in refused.commands)
+    yield from (Exit(command, "") for command in by_hand if command != again.command)
+    yield again
+    yield _exit(run, "finish", "--leave", effect="leave the branch as it is")
 
 
 def _more(run: RunState) -> Iterator[Exit]:
