@@ -38,7 +38,7 @@ class Clock:
 
 class Opened(NamedTuple):
     journal: Journal
-    leave: Callable[[Wanted], None]
+    leave: Callable[[Wanted], object]
 
 
 @contextmanager

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from amelia.model.drafts import PlanRejected
+from amelia.record.journal import SqliteJournal, leave_request
 from stories import APPROVED, Done, Stage, Turn, make_stage, wait_until, writes
 
 pytestmark = pytest.mark.slow
@@ -88,6 +90,44 @@ def test_an_approved_plan_runs_in_the_background(stage: Stage) -> None:
     again = stage.amelia("approve", stage.name)
     assert again.code == 2
     assert "has its plan" in again.err
+
+
+def test_of_several_who_approve_at_once_one_did_and_the_others_are_told_so(stage: Stage) -> None:
+    goal(stage, GOOD)
+    rivals = [stage.start("approve", stage.name) for _ in range(3)]
+    done = [rival.wait() for rival in rivals]
+    assert sorted(each.code for each in done) == [0, 2, 2]
+    for each in done:
+        was_first = each.code == 0
+        assert ("is approved\n" in each.out) == was_first
+        assert was_first or any(
+            said in each.err for said in ("approved already", "was approved", "has its plan")
+        )
+    assert ended(stage) == "completed"
+
+
+def test_who_approves_what_somebody_rejects_meanwhile_is_told_so(stage: Stage) -> None:
+    sign = stage.room / "go on"
+    waits = {"do": [{"run": f"until test -e '{sign}'; do sleep 0.1; done"}]}
+    goal(stage, plans(task("1"), version=1), plans(task("1"), version=2, **waits))
+    # Nobody looks into the mailbox before both wishes are there.
+    with SqliteJournal(stage.directory / "journal.db"):
+        leave_request(stage.directory / "journal.db", PlanRejected(1, "no"))
+        late = stage.start("approve", stage.name)
+        late.until(lambda: "_approved" in mailbox(stage), "the other wish is there")
+    refused = late.wait()
+    sign.touch()
+    assert refused.code == 2
+    assert "somebody rejected it" in refused.err
+    assert settled(stage, "drafting") == "needs_human(approval)"
+    assert plan(stage)["version"] == 2
+
+
+def mailbox(stage: Stage) -> str:
+    """Returns the kinds of wishes that wait in the mailbox of the run."""
+    base = sqlite3.connect(stage.directory / "journal.db")
+    with contextlib.closing(base):
+        return " ".join(kind for (kind,) in base.execute("SELECT type FROM mailbox"))
 
 
 def test_yes_goes_from_the_goal_to_the_branch_at_once(stage: Stage) -> None:

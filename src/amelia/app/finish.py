@@ -4,6 +4,7 @@ Whoever holds the journal delivers, after the last event of the work: the run it
 a person later. What was delivered before a crash is found delivered.
 """
 
+from dataclasses import replace
 from functools import reduce
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from amelia.model.outcome import Result
 from amelia.model.state import RunState
 from amelia.record.runs import RunDirectory
 from amelia.run.loop import Watcher
-from amelia.run.requests import fits
+from amelia.run.requests import refusal
 from amelia.schedule.machine import evolve
 from amelia.workspace.source import open_source
 
@@ -31,8 +32,8 @@ def is_deliverable(run: RunState) -> bool:
 
 def heard(journal: Journal, run: RunState) -> RunState:
     """Takes in what was wished of a run that is over, and returns where it stands then."""
-    requests = journal.requests()
-    wishes = [request.wanted for request in requests if fits(run, request.wanted)]
+    requests = [replace(each, refused=refusal(run, each.wanted)) for each in journal.requests()]
+    wishes = [request.wanted for request in requests if request.refused is None]
     if requests:
         journal.append(wishes, answering=requests)
     return reduce(evolve, wishes, run)

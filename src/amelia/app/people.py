@@ -1,11 +1,13 @@
 """What a person can do about a run: let a unit try again, skip it, fix it by hand, cancel or abort the run.
 
-Every wish goes through the run's mailbox, whoever drives the run.
+Every wish goes through the run's mailbox, whoever drives the run. Somebody else may be quicker: what came of
+a wish is known when it is out of the mailbox, not before.
 """
 
 import os
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from amelia.app.workshops import open_workshop
@@ -15,7 +17,7 @@ from amelia.model.events import UnitFixed, UnitReset, Work
 from amelia.model.journal import Wanted
 from amelia.model.plan import UnitId
 from amelia.model.state import Parked, RunState
-from amelia.record.journal import has_requests, is_driven, leave_request, read_journal
+from amelia.record.journal import is_answered, is_driven, leave_request, read_journal, why_refused
 from amelia.record.runs import RunDirectory
 from amelia.run.requests import draft_refusal, refusal
 from amelia.run.workshop import Workshop
@@ -27,6 +29,7 @@ from amelia.workspace.unkept import Unkept, mark, unkept_in
 
 _FIRST_FIX_LANE = 1000
 _PATIENCE = 2.0
+_PATIENCE_WITH_A_START = 10.0
 _PAUSE = 0.05
 
 
@@ -53,33 +56,55 @@ def refusal_of(directory: RunDirectory, wanted: Wanted) -> str | None:
     return draft_refusal(fold_draft(events), wanted) if is_draft(events) else refusal(fold(events), wanted)
 
 
-def ask(directory: RunDirectory, wanted: Wanted) -> bool:
-    """Leaves a wish for a run that can fulfil it, and says whether somebody is there to do so."""
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a person wants of a run, in its mailbox under a number."""
+
+    directory: RunDirectory
+    number: int
+
+    def is_fulfilled(self) -> bool:
+        """Says whether the run did as it was asked; the error says why it will not."""
+        if not is_answered(self.directory.journal, self.number):
+            return False
+        if (reason := why_refused(self.directory.journal, self.number)) is not None:
+            raise _refused(self.directory, reason)
+        return True
+
+    def is_fulfilled_soon(self) -> bool:
+        """Says whether the run did as it was asked, as soon as that is known, and after a while anyway.
+
+        A coordinator that was just started needs a moment.
+        """
+        return _is_soon(self.is_fulfilled, within=_PATIENCE_WITH_A_START)
+
+
+def ask(directory: RunDirectory, wanted: Wanted) -> Wish:
+    """Leaves a wish for a run that can fulfil it; who drives the run has then seen it, unless it is busy."""
     if (reason := refusal_of(directory, wanted)) is not None:
-        raise RefusedError(reason, hint=f"`amelia status {directory.run}` shows where the run stands")
-    leave_request(directory.journal, wanted)
+        raise _refused(directory, reason)
+    wish = Wish(directory, leave_request(directory.journal, wanted))
     # A coordinator that is about to end looks into its mailbox once more before it lets go of the lock.
-    deadline = time.monotonic() + _PATIENCE
-    while is_driven(directory.journal):
-        if not has_requests(directory.journal) or time.monotonic() > deadline:
-            return True
+    _is_soon(lambda: wish.is_fulfilled() or not is_driven(directory.journal), within=_PATIENCE)
+    return wish
+
+
+def _refused(directory: RunDirectory, reason: str) -> RefusedError:
+    return RefusedError(reason, hint=f"`amelia status {directory.run}` shows where the run stands")
+
+
+def _is_soon(is_there: Callable[[], bool], *, within: float) -> bool:
+    deadline = time.monotonic() + within
+    while not (is_so := is_there()) and time.monotonic() < deadline:
         time.sleep(_PAUSE)
-    return False
+    return is_so
 
 
 def start_in_background(directory: RunDirectory) -> int:
-    """Starts a coordinator that goes on without us, and returns its process.
-
-    What was wished is taken up by then, unless that takes long: who looks at the run next shall not find it
-    as it was.
-    """
+    """Starts a coordinator that goes on without us, and returns its process."""
     # -P: the current directory, which is a repository, holds no modules of ours.
     argv = [sys.executable, "-P", "-m", "amelia", "resume", directory.run, "--no-input"]
-    process = spawn_detached(argv, env=dict(os.environ), log=directory.log)
-    deadline = time.monotonic() + _PATIENCE
-    while has_requests(directory.journal) and time.monotonic() < deadline:
-        time.sleep(_PAUSE)
-    return process
+    return spawn_detached(argv, env=dict(os.environ), log=directory.log)
 
 
 @dataclass(frozen=True, slots=True)

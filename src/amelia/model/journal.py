@@ -49,10 +49,14 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What somebody else wants of a run: an event that becomes one if it fits when its turn comes."""
+    """What somebody else wants of a run: an event that becomes one if it fits when its turn comes.
+
+    `refused` says why it does not; who wished can then be told.
+    """
 
     id: int
     wanted: Wanted
+    refused: str | None = None
 
 
 def since_start(past: Sequence[Recorded]) -> Sequence[Recorded]:

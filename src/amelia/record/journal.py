@@ -37,6 +37,7 @@ _SCHEMA = f"""
     CREATE TABLE IF NOT EXISTS mailbox (
         id INTEGER PRIMARY KEY AUTOINCREMENT, type TEXT NOT NULL, version INTEGER NOT NULL, body BLOB NOT NULL
     );
+    CREATE TABLE IF NOT EXISTS refused (id INTEGER PRIMARY KEY, reason TEXT NOT NULL);
     PRAGMA user_version = {_FORMAT};
     COMMIT;
 """
@@ -85,10 +86,12 @@ class SqliteJournal:
         rows = [
             (r.seq, at.isoformat(), kind, VERSION, body) for r in recorded for kind, body in [encode(r.event)]
         ]
+        refused = [(r.id, r.refused) for r in answering if r.refused is not None]
         with _clear_errors(self._path), self._base:
             self._base.execute("BEGIN IMMEDIATE")
             self._base.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?)", rows)
             self._base.executemany("DELETE FROM mailbox WHERE id = ?", [(r.id,) for r in answering])
+            self._base.executemany("INSERT OR IGNORE INTO refused VALUES (?, ?)", refused)
         self._last += len(recorded)
         return recorded
 
@@ -105,17 +108,30 @@ def read_journal(path: Path, *, after: int = 0, at_most: int = -1) -> list[Recor
         return _events(base, path, after=after, at_most=at_most) if _format(base) else []
 
 
-def leave_request(path: Path, wanted: Wanted) -> None:
-    """Puts a wish into the mailbox of a run."""
+def leave_request(path: Path, wanted: Wanted) -> int:
+    """Puts a wish into the mailbox of a run, and returns its number there."""
     kind, body = encode(wanted)
     with _visiting(path) as base:
-        base.execute("INSERT INTO mailbox (type, version, body) VALUES (?, ?, ?)", (kind, VERSION, body))
+        left = base.execute(
+            "INSERT INTO mailbox (type, version, body) VALUES (?, ?, ?)", (kind, VERSION, body)
+        )
+        assert left.lastrowid is not None
+        return left.lastrowid
 
 
-def has_requests(path: Path) -> bool:
-    """Says whether there is something in the mailbox of a run."""
+def is_answered(path: Path, number: int) -> bool:
+    """Says whether a wish is out of the mailbox of a run: it was fulfilled, or refused."""
     with _visiting(path) as base:
-        return base.execute("SELECT 1 FROM mailbox LIMIT 1").fetchone() is not None
+        return base.execute("SELECT 1 FROM mailbox WHERE id = ?", (number,)).fetchone() is None
+
+
+def why_refused(path: Path, number: int) -> str | None:
+    """Returns why a wish was refused; None if it was not, or an older Amelia did not say so."""
+    with _visiting(path) as base:
+        if base.execute("SELECT 1 FROM sqlite_master WHERE name = 'refused'").fetchone() is None:
+            return None
+        row = base.execute("SELECT reason FROM refused WHERE id = ?", (number,)).fetchone()
+    return cast("str", row[0]) if row is not None else None
 
 
 def is_driven(path: Path) -> bool:

@@ -17,7 +17,7 @@ import signal
 import threading
 import traceback
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import reduce
 from typing import Generic, Protocol, TypeAlias, TypeVar
@@ -187,8 +187,11 @@ class Coordinator(Generic[S, C]):
         evolve = self._machine.evolve
         events = list(news)
         after = reduce(evolve, news, self._run)
+        answered: list[Request] = []
         for request in requests:
-            if self._machine.refusal(after, request.wanted) is None:
+            reason = self._machine.refusal(after, request.wanted)
+            answered.append(replace(request, refused=reason))
+            if reason is None:
                 after = evolve(after, request.wanted)
                 events.append(request.wanted)
         commands: list[C] = []
@@ -202,7 +205,7 @@ class Coordinator(Generic[S, C]):
                 after = reduce(evolve, told, after)
                 events += told
         if events or requests:
-            self._record(events, after, answering=requests)
+            self._record(events, after, answering=answered)
         return commands
 
     async def _carry_out(self, command: C) -> None:

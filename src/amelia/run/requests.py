@@ -96,6 +96,8 @@ def draft_refusal(draft: Draft, wanted: Wanted) -> str | None:
             return None
         case PlanApproved(version) | PlanRejected(version) | PlanHandedOver(version) if version != newest:
             return f"version {version} is not the newest plan of run {run}; that is version {newest}"
+        case PlanApproved() if isinstance(draft.stage, Approved):
+            return f"version {newest} of the plan of run {run} is approved already"
         case PlanApproved() | PlanHandedOver():
             return None if draft.may_be_approved else _unapprovable(draft)
         case PlanRejected():
@@ -126,7 +128,7 @@ def _unapprovable(draft: Draft) -> str:
 def _stage(draft: Draft) -> str:
     match draft.stage:
         case Drafting() | Delayed():
-            return "being drafted"
+            return "being drafted again, since somebody rejected it" if draft.feedback else "being drafted"
         case Proposed():
             return "waiting for a person"
         case Approved():

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,10 +19,11 @@ from amelia.model.plan import UnitId
 from amelia.record.journal import (
     JournalBusyError,
     SqliteJournal,
-    has_requests,
+    is_answered,
     is_driven,
     leave_request,
     read_journal,
+    why_refused,
 )
 
 ONE, TWO = UnitId("1"), UnitId("2")
@@ -168,9 +170,7 @@ def test_others_read_and_leave_requests_while_a_process_drives(
     path: Path, holder: subprocess.Popen[bytes]
 ) -> None:
     assert events_in(path) == [ev.RunPaused()]
-    assert not has_requests(path)
-    leave_request(path, ev.CancelRequested())
-    assert has_requests(path)
+    assert not is_answered(path, leave_request(path, ev.CancelRequested()))
     assert holder.poll() is None
     assert is_driven(path)
 
@@ -260,7 +260,7 @@ def test_a_damaged_journal_is_refused_with_a_reason_and_a_hint(path: Path, state
 
 
 def test_a_request_of_a_newer_amelia_waits_for_a_newer_coordinator(path: Path) -> None:
-    leave_request(written(path), ev.UnitReset(ONE))
+    number = leave_request(written(path), ev.UnitReset(ONE))
     change(path, "UPDATE mailbox SET type = 'sing'")
     leave_request(path, ev.UnitReset(TWO))
     with SqliteJournal(path) as journal:
@@ -268,7 +268,26 @@ def test_a_request_of_a_newer_amelia_waits_for_a_newer_coordinator(path: Path) -
         assert known.wanted == ev.UnitReset(TWO)
         journal.append([known.wanted], answering=[known])
         assert journal.requests() == []
-    assert has_requests(path)
+    assert not is_answered(path, number)
+
+
+def test_who_left_a_wish_learns_why_it_was_refused(path: Path) -> None:
+    numbers = [leave_request(written(path), ev.UnitReset(unit)) for unit in (ONE, TWO)]
+    with SqliteJournal(path) as journal:
+        first, second = journal.requests()
+        journal.append([first.wanted], answering=[first, replace(second, refused="too late")])
+    assert [is_answered(path, number) for number in numbers] == [True, True]
+    assert [why_refused(path, number) for number in numbers] == [None, "too late"]
+
+
+def test_a_journal_of_an_older_amelia_does_not_say_what_was_refused(path: Path) -> None:
+    number = leave_request(written(path), ev.UnitReset(ONE))
+    change(path, "DROP TABLE refused")
+    assert why_refused(path, number) is None
+    with SqliteJournal(path) as journal:
+        (wish,) = journal.requests()
+        journal.append([], answering=[replace(wish, refused="too late")])
+    assert why_refused(path, number) == "too late"
 
 
 def test_a_file_that_is_no_journal_is_refused_and_left_as_it_is(path: Path) -> None:
@@ -285,7 +304,11 @@ def leave_wish(path: Path) -> None:
     leave_request(path, ev.CancelRequested())
 
 
-@pytest.mark.parametrize("visit", [read_journal, has_requests, leave_wish])
+def look_for_wish(path: Path) -> None:
+    is_answered(path, 1)
+
+
+@pytest.mark.parametrize("visit", [read_journal, look_for_wish, leave_wish])
 def test_whoever_visits_a_journal_that_is_not_there_makes_none(
     path: Path, visit: Callable[[Path], object]
 ) -> None:

@@ -107,8 +107,9 @@ def draft_command(
 def _hand_over(directory: RunDirectory, draft: Draft, output: Path) -> None:
     assert draft.newest is not None
     keep(output, read_version(directory, draft.newest))
-    ask(directory, PlanHandedOver(draft.version, str(output.absolute())))
+    wish = ask(directory, PlanHandedOver(draft.version, str(output.absolute())))
     anyio.run(drive_draft, directory, SilentDraft())
+    wish.is_fulfilled()  # or says who was quicker
 
 
 @command.command("show", short_help="Show the newest plan of a run.")

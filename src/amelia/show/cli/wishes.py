@@ -1,4 +1,6 @@
-"""What a command does that asks something of a run."""
+"""What a command does that asks something of a run: what somebody else prevented is not said to be done."""
+
+from contextlib import suppress
 
 import anyio
 import click
@@ -8,6 +10,7 @@ from amelia.app.people import ask, start_in_background
 from amelia.app.runs import drive_run
 from amelia.model.events import AbortRequested, CancelRequested
 from amelia.model.journal import Wanted
+from amelia.record.journal import JournalBusyError, is_driven
 from amelia.record.runs import RunDirectory
 from amelia.show.run.draft_lines import SilentDraft
 from amelia.show.run.watchers import Silent
@@ -15,16 +18,29 @@ from amelia.show.text import printable
 
 
 def carry_wish(directory: RunDirectory, wanted: Wanted, *, said: str) -> None:
-    """Leaves a wish for a run; one that nobody drives is ended here, or goes on in the background."""
-    is_driven = ask(directory, wanted)
-    click.echo(printable(said))
-    if is_driven:
-        return
-    if isinstance(wanted, CancelRequested | AbortRequested):
+    """Leaves a wish for a run, and says what came of it.
+
+    A run that nobody drives is ended here, or goes on in the background.
+    """
+    wish = ask(directory, wanted)
+    is_ending = isinstance(wanted, CancelRequested | AbortRequested)
+    is_alone = not is_driven(directory.journal)
+    if is_alone and is_ending:
+        _end(directory)
+    elif is_alone:
+        start_in_background(directory)
+    if wish.is_fulfilled_soon():
+        click.echo(printable(said))
+    else:
+        click.echo(f"asked for, but not taken up yet; see what comes of it: amelia status {directory.run}")
+    if is_alone and not is_ending:
+        click.echo(f"the run goes on in the background; follow it: amelia resume {directory.run}")
+
+
+def _end(directory: RunDirectory) -> None:
+    """Has a run see that it is to end, unless somebody else came to drive it."""
+    with suppress(JournalBusyError):
         if draft_of(directory) is not None:
             anyio.run(drive_draft, directory, SilentDraft())
         else:
             anyio.run(drive_run, directory, Silent())
-    else:
-        start_in_background(directory)
-        click.echo(f"the run goes on in the background; follow it: amelia resume {directory.run}")
