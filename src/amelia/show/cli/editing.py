@@ -1,11 +1,17 @@
-"""Lets a person write something in an editor of their own, `$VISUAL` or `$EDITOR`; no shell is involved."""
+"""Lets a person write something in an editor of their own, `$VISUAL` or `$EDITOR`; no shell is involved.
+
+What somebody wrote is not lost when it cannot be taken.
+"""
 
 import os
 import shlex
 import tempfile
 from pathlib import Path
 
-from amelia.model.errors import ConfigError
+from amelia.app.people import RefusedError
+from amelia.model.errors import AmeliaError, ConfigError
+from amelia.record.runs import RunDirectory
+from amelia.record.versions import keep_unaccepted
 from amelia.system.process import run_attached
 
 _LONGEST = 20_000_000
@@ -29,6 +35,14 @@ def edited(before: bytes) -> bytes | None:
             raise ConfigError(f"the editor {argv[0]} failed with code {code}; nothing was changed")
         after = _left(path)
     return None if after == before else after
+
+
+def kept_aside(directory: RunDirectory, data: bytes, problem: AmeliaError, *, command: str) -> RefusedError:
+    """Returns the refusal of a text that a person wrote: it says where the text is, and how to take it up."""
+    path = keep_unaccepted(directory, data)
+    take = f"VISUAL={shlex.quote(shlex.join(['cp', str(path)]))} amelia {command}"
+    hints = (problem.hint, f"what you wrote is in {path}; mend it there if need be, and take it up: {take}")
+    return RefusedError(str(problem), hint="; ".join(hint for hint in hints if hint))
 
 
 def _left(path: Path) -> bytes:

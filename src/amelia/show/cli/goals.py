@@ -1,6 +1,5 @@
 """What commands share that start from a goal: the draft is begun, shown, changed, approved and run."""
 
-import shlex
 import sys
 from pathlib import Path
 
@@ -8,7 +7,7 @@ import click
 
 from amelia.app.drafting import NewDraft, draft_of, edit_plan, new_run_of, propose, waiting_draft
 from amelia.app.forecasts import foresee_new
-from amelia.app.people import RefusedError, ask
+from amelia.app.people import ask
 from amelia.config.places import state_home
 from amelia.model.drafts import PlanApproved, PlanDrafted, PlanRejected
 from amelia.model.errors import AmeliaError, ConfigError, JournalError
@@ -17,9 +16,9 @@ from amelia.model.proposal import Draft
 from amelia.model.settings import Settings
 from amelia.plan.issue import LARGEST, Issue, read_issue
 from amelia.record.runs import RunDirectory
-from amelia.record.versions import keep_unaccepted, read_version
+from amelia.record.versions import read_version
 from amelia.show.cli.driving import drive
-from amelia.show.cli.editing import edited
+from amelia.show.cli.editing import edited, kept_aside
 from amelia.show.cli.handing import hand_on
 from amelia.show.cli.tree import draw_plan
 from amelia.show.draft import PlanView, choice_lines, view_lines
@@ -161,7 +160,7 @@ def edit_in_editor(directory: RunDirectory) -> PlanDrafted | None:
     try:
         return edit_plan(directory, after, of=draft.version)
     except AmeliaError as problem:
-        raise _kept_aside(directory, after, problem) from problem
+        raise kept_aside(directory, after, problem, command=f"plan edit {directory.run}") from problem
 
 
 def _text_to_edit(directory: RunDirectory, draft: Draft) -> bytes:
@@ -173,14 +172,6 @@ def _text_to_edit(directory: RunDirectory, draft: Draft) -> bytes:
     except JournalError as problem:
         click.echo(f"note: {printable(str(problem))}; you begin anew", err=True)
         return _skeleton(draft)
-
-
-def _kept_aside(directory: RunDirectory, data: bytes, problem: AmeliaError) -> RefusedError:
-    """Returns the refusal of a text that a person wrote: it says where the text is, and how to take it up."""
-    path = keep_unaccepted(directory, data)
-    take = f"VISUAL={shlex.quote(shlex.join(['cp', str(path)]))} amelia plan edit {directory.run}"
-    hints = (problem.hint, f"what you wrote is in {path}; once it is possible: {take}")
-    return RefusedError(str(problem), hint="; ".join(hint for hint in hints if hint))
 
 
 def _skeleton(draft: Draft) -> bytes:

@@ -1,13 +1,16 @@
 """`amelia split RUN UNIT`: a parked unit is carried out in pieces."""
 
+import shlex
+
 import click
 
-from amelia.app.people import RefusedError, standing
+from amelia.app.people import RefusedError, refusal_of, standing
 from amelia.app.splitting import split_by_hand, split_by_rules, text_of
 from amelia.config.places import state_home
+from amelia.model.events import UnitSplit
 from amelia.model.plan import UnitId
-from amelia.record.runs import find_run
-from amelia.show.cli.editing import edited
+from amelia.record.runs import RunDirectory, find_run
+from amelia.show.cli.editing import edited, kept_aside
 from amelia.show.cli.wishes import carry_wish
 
 
@@ -24,14 +27,26 @@ def command(*, run: str, unit: str, by_hand: bool) -> None:
     its layers, files or criteria.
     """
     directory = find_run(state_home(), run)
-    state, name = standing(directory), UnitId(unit)
     if by_hand:
-        text = edited(text_of(state, name).encode())
-        if text is None:
-            raise RefusedError(f"{unit} is still one piece: the text was left as it is")
-        wanted = split_by_hand(state, name, text)
+        _split_in_editor(directory, UnitId(unit))
     else:
-        wanted = split_by_rules(state, name)
-    carry_wish(
-        directory, wanted, said=f"{unit} is split into {', '.join(piece.id for piece in wanted.pieces)}"
-    )
+        _carry(directory, split_by_rules(standing(directory), UnitId(unit)))
+
+
+def _split_in_editor(directory: RunDirectory, unit: UnitId) -> None:
+    if (reason := refusal_of(directory, UnitSplit(unit, ()))) is not None:
+        raise RefusedError(reason, hint=f"`amelia status {directory.run}` shows where the run stands")
+    text = edited(text_of(standing(directory), unit).encode())
+    if text is None:
+        raise RefusedError(f"{unit} is still one piece: the text was left as it is")
+    try:
+        # Read anew: a person takes time to write, and the run goes on meanwhile.
+        _carry(directory, split_by_hand(standing(directory), unit, text))
+    except RefusedError as problem:
+        command = shlex.join(["split", directory.run, unit, "--edit"])
+        raise kept_aside(directory, text, problem, command=command) from problem
+
+
+def _carry(directory: RunDirectory, wanted: UnitSplit) -> None:
+    pieces = ", ".join(piece.id for piece in wanted.pieces)
+    carry_wish(directory, wanted, said=f"{wanted.unit} is split into {pieces}")
