@@ -65,6 +65,7 @@ def test_without_any_agent_a_run_cannot_start(stage: Stage, few: dict[str, str])
     assert done.json["is_ready"] is False
     assert [name for name, check in checks.items() if check["health"] == "failed"] == ["auto"]
     assert checks["claude"]["hint"]
+    assert "amelia doctor" not in checks["auto"]["hint"]
     assert "1 failed" in stage.amelia("doctor", env=few).out
 
 
@@ -87,6 +88,8 @@ def test_settings_that_cannot_be_read_are_a_failure_and_the_rest_is_looked_at(
     assert checks["settings"]["health"] == "failed"
     assert "tdd must be one of" in checks["settings"]["text"]
     assert checks["git"]["health"] == "ok"
+    assert checks["claude"]["health"] == "ok"
+    assert not {"tests", "auto"} & checks.keys()
 
 
 def test_what_a_repository_may_not_decide_is_a_failure(stage: Stage, claude: dict[str, str]) -> None:
@@ -120,6 +123,28 @@ def test_outside_of_a_repository_the_rest_is_looked_at(stage: Stage, claude: dic
     assert "not in a git repository" in checks["repository"]["text"]
     assert "tests" not in checks
     assert "claude" in checks
+    said = stage.amelia("doctor", env=claude, cwd=elsewhere).out
+    assert said.endswith("\nready to run but for: repository\n")
+
+
+@pytest.mark.parametrize(
+    ("settings", "who"), [("", "auto"), ('[agents.reviewer]\ndriver = "claude"\n', "claude (reviewer), auto")]
+)
+def test_an_agent_that_nobody_is_logged_in_to_is_not_called_ready(
+    stage: Stage, claude: dict[str, str], settings: str, who: str
+) -> None:
+    (stage.repo.path / "amelia.toml").write_text(settings)
+    done = stage.amelia("doctor", env={"PATH": claude["PATH"]})
+    assert done.code == 0
+    assert "although it is not ready" in done.out
+    assert done.out.endswith(f"\nready to run but for: {who}\n")
+
+
+def test_an_agent_is_told_of_once_whatever_its_models(stage: Stage, claude: dict[str, str]) -> None:
+    (stage.repo.path / "amelia.toml").write_text('[agents.reviewer]\nmodel = "opus"\n')
+    done = stage.amelia("doctor", env=claude)
+    assert done.out.count("codex is not installed") == 1
+    assert done.out.count("2.1.119 at") == 1
 
 
 def test_a_repository_that_nobody_can_commit_in_is_a_failure(stage: Stage, claude: dict[str, str]) -> None:

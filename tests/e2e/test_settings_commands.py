@@ -1,8 +1,11 @@
 """`amelia config` and `amelia init`, as a person uses them."""
 
 import json
+import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -185,3 +188,21 @@ def test_a_place_that_cannot_be_written_to_is_said(stage: Stage, place: Path) ->
     assert done.code == 3
     assert "amelia.toml: cannot be written" in done.err
     assert [path.name for path in place.iterdir() if path.name.startswith(".amelia")] == []
+
+
+def test_the_first_settings_call_keys_what_config_show_calls_them(stage: Stage, place: Path) -> None:
+    env = few_programs(stage.room / "few", "git")
+    assert stage.amelia("init", "--yes", cwd=place, env=env).code == 0
+    text = re.sub(r"(?m)^#(?=\S)", "", (place / "amelia.toml").read_text())
+    written = {key for key in _dotted(tomllib.loads(text)) if not key.startswith("profiles.")}
+    shown = set(stage.amelia("config", "show", "--json", cwd=place, env=env).json["settings"])
+    for key in written:
+        assert key in shown or key.replace("agents.", "agents.developer.") in shown
+
+
+def _dotted(table: dict[str, Any], prefix: str = "") -> Iterator[str]:
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from _dotted(cast("dict[str, Any]", value), f"{prefix}{key}.")
+        else:
+            yield prefix + key

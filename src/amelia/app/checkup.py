@@ -19,6 +19,7 @@ _TOO_LITTLE = 100 * _MEGABYTE
 _LITTLE = 2_000 * _MEGABYTE
 _MOST_NAMED = 3
 _LOG_IN = "log in to it, or give it a key; its own line says what is missing"
+_INSTALL = "one of them is enough; its own line says how to get it"
 
 
 class Health(StrEnum):
@@ -31,12 +32,16 @@ class Health(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked at: what was found, and what to do about it."""
+    """One thing that was looked at: what was found, and what to do about it.
+
+    `is_in_the_way` tells of a warning that a run would stumble over, as things are.
+    """
 
     name: str
     health: Health
     text: str
     hint: str | None = None
+    is_in_the_way: bool = False
 
 
 def well(name: str, text: str) -> Check:
@@ -53,6 +58,21 @@ def broken(name: str, problem: AmeliaError | OSError) -> Check:
     """Returns a check of something that a run cannot live with."""
     hint = problem.hint if isinstance(problem, AmeliaError) else None
     return Check(name, Health.FAILED, str(problem), hint)
+
+
+def verdict(checks: Iterable[Check]) -> str:
+    """Says in one line what all of it comes to."""
+    told = tuple(checks)
+    if failed := sum(check.health is Health.FAILED for check in told):
+        return f"{failed} failed: a run cannot start like this"
+    left = dict.fromkeys(check.name for check in told if check.is_in_the_way)
+    return f"ready to run but for: {', '.join(left)}" if left else "ready to run"
+
+
+def no_repository(problem: AmeliaError) -> Check:
+    """Says that a directory is in no repository."""
+    hint = "a run needs one; everything else can be looked at"
+    return Check("repository", Health.WARNING, str(problem), hint, is_in_the_way=True)
 
 
 def files_check(files: Sequence[Path]) -> Check:
@@ -129,7 +149,10 @@ def agent_check(
     name = f"{agent.driver} ({', '.join(roles)})" if roles else agent.driver
     if isinstance(found, DriverInfo):
         text = f"{found.version} at {found.program}"
-        return doubtful(name, f"{text}; {'; '.join(found.notes)}") if found.notes else well(name, text)
+        if not found.notes:
+            return well(name, text)
+        noted, is_needed = f"{text}; {'; '.join(found.notes)}", bool(roles) and not found.is_ready
+        return Check(name, Health.WARNING, noted, is_in_the_way=is_needed)
     check = broken(name, found)
     return check if roles else doubtful(name, check.text, check.hint)
 
@@ -146,14 +169,14 @@ def auto_checks(
         try:
             best = best_of(answers)
         except AmeliaError as problem:
-            yield broken(AUTO, problem)
+            yield Check(AUTO, Health.FAILED, str(problem), _INSTALL)
         else:
             yield _choice(f"{best.driver} would take: {roles}", answers[best])
 
 
 def _choice(text: str, answer: DriverInfo | AmeliaError | OSError) -> Check:
     if isinstance(answer, DriverInfo) and not answer.is_ready:
-        return doubtful(AUTO, f"{text}, although it is not ready", _LOG_IN)
+        return Check(AUTO, Health.WARNING, f"{text}, although it is not ready", _LOG_IN, is_in_the_way=True)
     return well(AUTO, text)
 
 

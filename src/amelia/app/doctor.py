@@ -1,12 +1,13 @@
 """Looks at everything that a run needs, without changing any of it.
 
 - Agents are asked all at once, each within a bound, while the rest is looked at.
-- What is found is told as it arrives, and never with a key in it.
+- What is found is told as it arrives, once, and never with a key in it.
+- Where the settings cannot be read, nothing is said that depends on them.
 """
 
 import os
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -24,6 +25,7 @@ from amelia.app.checkup import (
     doubtful,
     files_check,
     home_check,
+    no_repository,
     repository_check,
     runs_checks,
     subjects,
@@ -46,11 +48,11 @@ Tell: TypeAlias = Callable[[Check], None]
 
 @dataclass(frozen=True, slots=True)
 class _Patient:
-    """What is examined: a directory, the home of its runs, and the settings that hold in it."""
+    """What is examined: a directory, the home of its runs, and the settings in it if they can be read."""
 
     place: Path
     home: Path
-    settings: RunSettings
+    settings: RunSettings | None
 
 
 async def examine(place: Path, *, home: Path, tell: Tell, options: Options = NO_OPTIONS) -> None:
@@ -64,19 +66,20 @@ async def examine(place: Path, *, home: Path, tell: Tell, options: Options = NO_
         tell(replace(check, text=clean(check.text), hint=check.hint and clean(check.hint)))
 
     settings = _settings(place, options, say)
+    agents: Mapping[Role, AgentSettings] = {} if settings is None else settings.agents
     patient = _Patient(place, home, settings)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_look_around, patient, say)
-        tasks.start_soon(_ask_agents, settings, say)
+        tasks.start_soon(_ask_agents, agents, say)
 
 
-def _settings(place: Path, options: Options, say: Tell) -> RunSettings:
-    """Returns the settings that hold; the defaults if they cannot be read."""
+def _settings(place: Path, options: Options, say: Tell) -> RunSettings | None:
+    """Returns the settings that hold, if they can be read."""
     try:
         loaded = load(place, options)
     except ConfigError as problem:
         say(broken("settings", problem))
-        return RunSettings()
+        return None
     say(files_check(loaded.files))
     for slip in loaded.slips:
         say(doubtful("settings", slip, "unset it, or spell it as a setting"))
@@ -103,11 +106,12 @@ def _look_at_repository(patient: _Patient) -> Iterable[Check]:
     except ConfigError as problem:
         if any(is_repository(place) for place in (patient.place, *patient.place.parents)):
             raise
-        yield doubtful("repository", str(problem), "a run needs one; everything else can be looked at")
+        yield no_repository(problem)
         return
     yield repository_check(source, uncommitted(source))
     yield well("identity", f"{source.identity.name} <{source.identity.email}>")
-    yield command_check(find_command(source.top, patient.settings.verify))
+    if patient.settings is not None:
+        yield command_check(find_command(source.top, patient.settings.verify))
 
 
 def _look_at_home(patient: _Patient) -> Iterable[Check]:
@@ -138,7 +142,8 @@ _LOOKS: dict[str, Callable[[_Patient], Iterable[Check]]] = {
 }
 
 
-async def _ask_agents(settings: RunSettings, say: Tell) -> None:
+async def _ask_agents(agents: Mapping[Role, AgentSettings], say: Tell) -> None:
+    told: set[Check] = set()
     answers: dict[AgentSettings, DriverInfo | AmeliaError | OSError] = {}
 
     async def ask(agent: AgentSettings, roles: tuple[Role, ...]) -> None:
@@ -146,15 +151,18 @@ async def _ask_agents(settings: RunSettings, say: Tell) -> None:
             answers[agent] = await probe_agent(agent)
         except (AmeliaError, OSError) as problem:
             answers[agent] = problem
-        say(agent_check(agent, roles, answers[agent]))
+        check = agent_check(agent, roles, answers[agent])
+        if check not in told:  # of agents that differ in their model only, one line is enough
+            told.add(check)
+            say(check)
 
     try:
-        wanted = subjects(settings.agents)
+        wanted = subjects(agents)
     except ConfigError as problem:
         say(broken("agents", problem))
         return
     async with anyio.create_task_group() as tasks:
         for agent, roles in wanted.items():
             tasks.start_soon(ask, agent, roles)
-    for check in auto_checks(settings.agents, answers):
+    for check in auto_checks(agents, answers):
         say(check)

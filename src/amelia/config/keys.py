@@ -50,7 +50,7 @@ AGENT = Table(
 """What can be said of an agent."""
 _AGENTS = Table(
     {**AGENT.readers, **dict.fromkeys(Role, AGENT)},
-    "which agent does the work; [agents.developer] and so on say it for one role",
+    "which agent does the work in every role; [agents.developer] and so on say it for one",
 )
 _BUDGET = Table(
     {

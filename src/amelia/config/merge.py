@@ -25,9 +25,9 @@ _ITERATIONS = "max_task_review_iterations"
 _REVIEWED_BY_TASK = (Mode.SINGLE, Mode.TASKS)
 _SECOND_SPELLING = "task_size_limits.max_acceptance_criteria"
 _SPELLING = "task_size_limits.max_criteria_per_task"
-SYNONYMS = frozenset({*_SHORT, _SECOND_SPELLING})
-"""Keys that say the same as another one, in other words."""
-UNSETTLED = frozenset({*SYNONYMS, _ITERATIONS, *(f"agents.{key}" for key in AGENT.readers)})
+SYNONYMS = frozenset({*_SHORT, _SECOND_SPELLING, _ITERATIONS})
+"""Keys that say the same as others, in other words."""
+UNSETTLED = frozenset({*SYNONYMS, *(f"agents.{key}" for key in AGENT.readers)})
 """Keys that stand for others, and are not held themselves."""
 
 

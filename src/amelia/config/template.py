@@ -2,7 +2,8 @@
 
 - What it holds can be read, also if every comment that is a key is made one: tables are always there, so
   that a key belongs to the table it stands in.
-- Keys that are the user's to say are left out.
+- Keys that are the user's to say are left out, and so are other names of a key: it is called here what
+  `amelia config show` calls it, but for `[agents]`, which stands for every role.
 """
 
 import json
@@ -25,7 +26,7 @@ _HEAD = """\
 _PROFILES = """
 # Settings under a name, over those above: amelia run PLAN --profile thorough
 [profiles.thorough]
-#max_task_review_iterations = 10
+#modes.tasks.attempts = 10
 """
 
 

@@ -114,7 +114,7 @@ def test_the_first_file_shows_every_key_of_a_project_and_they_can_be_taken_as_th
     assert settings.run.policies == Settings().run.policies
     shown = set(re.findall(r"^(\w+) =", text, re.MULTILINE))
     theirs = {key.rpartition(".")[2] for key, reader in KEYS.leaves() if not reader.is_users}
-    assert theirs - shown == {"profile", "max_acceptance_criteria"}
+    assert theirs - shown == {"profile", "max_acceptance_criteria", "max_task_review_iterations"}
     assert shown - theirs == {"task"}
 
 

@@ -10,8 +10,10 @@ from amelia.config import Loaded
 from amelia.config.environment import variable_of
 from amelia.config.fields import SETTLED, default_of, written
 from amelia.config.found import Entry
+from amelia.config.keys import PROFILE
 from amelia.config.places import caller_secrets
 from amelia.config.schema import schema_text
+from amelia.config.tables import Named
 from amelia.config.template import toml_value
 from amelia.drive.transcript import Redactor
 from amelia.show.cli.chosen import load_here, profile_option
@@ -59,6 +61,9 @@ def _settings(loaded: Loaded) -> Iterator[tuple[str, Entry]]:
     for key in (*SETTLED, *(key for key in loaded.held if key not in SETTLED)):
         entry = loaded.held[key] if key in loaded.held else Entry(default_of(key))
         yield key, Entry(clean(written(key, entry.value)), entry.origin)
+    for name, table in PROFILE.readers.items():
+        if isinstance(table, Named) and not any(key.startswith(f"{name}.") for key in loaded.held):
+            yield f"{name}.{table.example}", Entry(None)
 
 
 def _json(loaded: Loaded, settings: list[tuple[str, Entry]]) -> dict[str, object]:

@@ -6,7 +6,7 @@ from pathlib import Path
 import anyio
 import click
 
-from amelia.app.checkup import Check, Health
+from amelia.app.checkup import Check, Health, verdict
 from amelia.app.doctor import examine
 from amelia.config import Options
 from amelia.config.places import state_home
@@ -39,7 +39,7 @@ def command(*, as_json: bool, profile: str | None) -> None:
     if as_json:
         click.echo(_json(checks, is_ready=not count))
     else:
-        click.echo("\nready to run" if not count else f"\n{count} failed: a run cannot start like this")
+        click.echo(f"\n{printable(verdict(checks))}")
     raise SystemExit(1 if count else 0)
 
 
