@@ -543,3 +543,53 @@ def test_the_guide_can_be_followed(tmp_path: Path) -> None:
 
 def test_there_are_saved_runs() -> None:
     assert SAVED
+
+
+def asks(**more: Any) -> dict[str, Any]:
+    """Describes a report that ends with a question."""
+    question = {"question": "Which colour?", "options": ["red", "blue"], **more}
+    return {"status": "partial", "summary": "I need to know.", "needs_clarification": question}
+
+
+def test_answers_of_a_person_and_by_default_are_given_again(stage: Stage) -> None:
+    stage.run(
+        tasks("One", "Two"),
+        develops("1", {"write": "half", "text": "x"}, attempt=1, report=asks()),
+        develops("1", {"write": "a", "text": "x"}, attempt=2),
+        develops("2", attempt=1, report=asks(default="red", deadline_minutes=0)),
+        writes("2", "b", attempt=2),
+        APPROVED,
+    )
+    run = stage.name
+    assert stage.amelia("answer", f"{run}/1", "2").code == 0
+    assert goes_on(stage, run).outcome == "completed"
+    assert replay(stage, run) == (0, [])
+    (again,) = set(stage.names) - {run}
+    told = [
+        [(e["unit"], e["answer"], e["by_default"]) for e in events(stage, name, "question_answered")]
+        for name in (run, again)
+    ]
+    assert told == [[("1", "blue", False), ("2", "red", True)]] * 2
+
+
+def test_a_unit_that_was_split_is_split_again_into_the_same_pieces(stage: Stage) -> None:
+    stage.run(
+        tasks("One", "Two"),
+        develops("1", FAILS),
+        writes("1-a", "a"),
+        writes("1-b", "b"),
+        writes("2", "c"),
+        APPROVED,
+    )
+    run = stage.name
+    pieces = stage.room / "pieces.md"
+    pieces.write_text("### Task 7: This\nDo this.\n\n### Task 8: That\n- Depends on: 7\nDo that.\n")
+    assert stage.amelia("split", run, "1", "--edit", env={"VISUAL": f"cp {pieces}"}).code == 0
+    assert goes_on(stage, run).outcome == "completed"
+    assert replay(stage, run) == (0, [])
+    (again,) = set(stage.names) - {run}
+    assert landed_trees(stage, again) == landed_trees(stage, run)
+    assert len(landed_trees(stage, run)) == 3
+    place = stage.room / "kept"
+    assert stage.amelia("replay", run, "--save", place).code == 0
+    assert stage.amelia("replay", place).code == 0

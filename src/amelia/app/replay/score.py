@@ -2,7 +2,8 @@
 
 - Only the journal is read: what counted is there, and nothing else. An answer is one turn, also where an
   agent was asked twice for its report; a turn that a crash cut off left no answer, and is no part of it.
-- No time passes: limits in a row become one that is over, and a silent agent is one that crashed.
+- No time passes: limits in a row become one that is over, a silent agent is one that crashed, and a question
+  has no deadline.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,6 +17,7 @@ from amelia.model.git import CommitId, TreeId
 from amelia.model.journal import Recorded, Wanted, since_start
 from amelia.model.outcome import Reason
 from amelia.model.plan import TaskId, UnitId
+from amelia.model.questions import Question
 from amelia.model.state import Active, Driving, Resting, RunState
 from amelia.schedule.machine import begin, evolve
 
@@ -187,7 +189,7 @@ class _Listener:
         turn = replace(turn, start=state.start, tree=event.work.tree)
         if event.ending in {Ending.OK, Ending.FAILED}:
             status = "completed" if event.ending is Ending.OK else "failed"
-            return replace(turn, report=_report(status, event.summary, subtasks))
+            return replace(turn, report=_report(status, event.summary, subtasks) | _asking(event.question))
         ending = event.ending if event.ending in _TOLD_APART else Ending.CRASHED
         return replace(turn, ending=ending, said=event.summary)
 
@@ -232,6 +234,16 @@ def _report(status: str, summary: str, subtasks: Mapping[TaskId, bool]) -> dict[
         report["subtasks_completed"] = [task for task, is_done in subtasks.items() if is_done]
         report["subtasks_failed"] = [task for task, is_done in subtasks.items() if not is_done]
     return report
+
+
+def _asking(question: Question | None) -> dict[str, object]:
+    """Returns a question as a developer asks it; its answer is a wish of the score, also one by default."""
+    if question is None:
+        return {}
+    asked: dict[str, object] = {"question": question.text, "options": list(question.options)}
+    if question.default is not None:
+        asked["default"] = question.default
+    return {"needs_clarification": asked}
 
 
 def _comment(finding: Finding) -> dict[str, object]:
