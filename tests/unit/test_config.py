@@ -30,6 +30,7 @@ def test_the_search_stops_at_the_repository(tmp_path: Path) -> None:
     (tmp_path / "amelia.toml").write_text('tdd = "off"\n')
     repository = tmp_path / "repo"
     (repository / ".git").mkdir(parents=True)
+    (repository / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     (repository / ".git" / "HEAD").touch()
     assert load_settings(repository) == Settings()
 

@@ -39,6 +39,9 @@ MARK = "AMELIA_SUPERVISED"
 CANNOT_START = 127
 LOCK_IS_HELD = 125
 ASKS_TO_END = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+EXPECTED = (*ASKS_TO_END, signal.SIGQUIT, signal.SIGPIPE, signal.SIGXFSZ)
+"""What a program expects to have its usual effect, whatever Python or `nohup` ignores for us."""
+
 PR_SET_CHILD_SUBREAPER = 36
 PAUSE = 0.002
 
@@ -157,9 +160,8 @@ def start(argv: list[str], gate: tuple[int, int]) -> int:
     try:
         os.close(gate[1])  # else the child would hold its own gate open after our death
         os.setsid()
-        # Python ignores these two for itself; a program expects the system's default.
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+        for number in EXPECTED:
+            signal.signal(number, signal.SIG_DFL)
         if os.read(gate[0], 1):
             os.execvp(argv[0], argv)  # noqa: S606 - an argument list, no shell
     except OSError as error:

@@ -231,6 +231,21 @@ async def test_a_lock_that_is_held_lets_nothing_start(trace: Trace) -> None:
     assert not (trace.folder / "made").exists()
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGQUIT, signal.SIGHUP])
+async def test_what_is_ignored_by_us_is_not_ignored_by_a_program(
+    trace: Trace, number: signal.Signals
+) -> None:
+    before = signal.signal(number, signal.SIG_IGN)  # as after `nohup amelia run … &`
+    try:
+        async with supervised(
+            sh(f"kill -{number.value} $$; echo still here"), cwd=trace.folder, env=trace.env
+        ) as process:
+            assert await output_of(process) == b""
+            assert await process.wait() == 128 + number
+    finally:
+        signal.signal(number, before)
+
+
 def supervisor_of(pid: int) -> int:
     stat = Path(f"/proc/{pid}/stat").read_text()
     return int(stat.rpartition(")")[2].split()[1])
