@@ -9,7 +9,7 @@ Resting stands between a stage and itself. What does not fit raises.
 """
 
 from dataclasses import replace
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from amelia.model import events as ev
 from amelia.model.agents import Ending, SessionId, total
@@ -220,6 +220,8 @@ def _parked(state: Failing | Reviewing | Resting, event: ev.UnitParked) -> Parke
         case Resting(then=then):
             rested = replace(then, track=replace(then.track, rests=0))
             return replace(parked, track=rested.track, stage=rested)
+        case _:
+            assert_never(state)
 
 
 def _unparked(state: Parked, note: str = "") -> Waiting:

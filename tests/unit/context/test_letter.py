@@ -9,15 +9,17 @@ from runs import chain, finding
 
 
 def test_it_tells_what_landed_what_was_executed_and_what_was_left_out() -> None:
-    late = finding("Later, please.")
-    story = chain(2).start("1").write("1").verify("1").review("1", late)
-    story.rule("1", Ruling(late.id, Disposition.DEFER, "Not now.")).land("1")
+    late, wrong = finding("Later, please."), finding("Wrong.")
+    story = chain(2).start("1").write("1").verify("1").review("1", late, wrong)
+    rulings = Ruling(late.id, Disposition.DEFER, "Not now."), Ruling(wrong.id, Disposition.REJECT)
+    story.rule("1", *rulings).land("1")
     story.tell(ev.UnitSkipped(UnitId("2"), satisfies=True)).end(Result.COMPLETED)
     body = letter_body(story.run)
     assert "- Task 1: Work of 1 (31" in body
     assert "- Task 2: Work of 2: skipped" in body
     assert "passes `python -m pytest`" in body
-    assert "- defer: a.py:3: Later, please. (Not now.)" in body
+    assert "\n- defer: a.py:3: Later, please. (Not now.)\n- reject: a.py:3: Wrong.\n" in body
+    assert body.count("Findings of the review that were not implemented:") == 1
     assert "Run `demo`." in body
     assert letter_title(story.run) == "Build the API"
 
