@@ -1,9 +1,13 @@
 """Cases in which work was once lost, landed unproved, or could not go on."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
+from amelia.app.runs import notices
+from amelia.record.journal import SqliteJournal
+from amelia.record.runs import RunDirectory
 from repositories import git
 from stories import APPROVED, FILES, SETTINGS, Stage, develops, independent, make_stage, tasks, writes
 
@@ -135,3 +139,16 @@ def test_who_follows_a_run_takes_over_when_its_driver_is_killed(tmp_path: Path) 
     started.kill()
     done = follower.wait()
     assert (done.code, done.outcome) == (0, "completed")
+
+
+def test_nobody_touches_the_worktrees_of_a_run_that_another_process_drives(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path)
+    assert stage.run(tasks("One"), writes("1", "a"), APPROVED).code == 0
+    (stage.repo.path / "mine").write_text("x")
+    directory = RunDirectory(stage.directory)
+    assert "1 uncommitted files" in notices(directory)[0]
+    places = stage.directory / "lanes"
+    shutil.rmtree(places)
+    with SqliteJournal(directory.journal):
+        assert notices(directory) == []
+    assert not places.exists()

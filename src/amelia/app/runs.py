@@ -7,7 +7,7 @@ plan asks for, commits that cannot be signed, a plan that is being run already.
 import hashlib
 import signal
 from collections.abc import Generator, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,7 +30,7 @@ from amelia.model.settings import RunSettings
 from amelia.model.state import RunState
 from amelia.plan.compile import CompiledPlan
 from amelia.plan.graph import footprint
-from amelia.record.journal import SqliteJournal, is_driven, read_journal
+from amelia.record.journal import JournalBusyError, SqliteJournal, is_driven, read_journal
 from amelia.record.prompts import keep_texts, own_texts
 from amelia.record.runs import RunDirectory, all_runs, new_run, started, unborn_runs
 from amelia.run.loop import RUN, Coordinator, Watcher
@@ -240,11 +240,16 @@ def _refuse_second_run(new: NewRun, *, home: Path, source: Source) -> None:
             )
 
 
-def notices(directory: RunDirectory) -> Iterator[str]:
-    """Yields what is worth knowing about a run that is about to go."""
-    _, facts = found if (found := started(directory)) else (None, None)
-    if facts is None:
-        return
+def notices(directory: RunDirectory) -> list[str]:
+    """Returns what is worth knowing about a run that is about to go; nothing if another process drives it."""
+    found = started(directory)
+    # A lane is looked at that is the driver's.
+    with suppress(JournalBusyError), SqliteJournal(directory.journal):
+        return [] if found is None else list(_notices(directory, found[1]))
+    return []
+
+
+def _notices(directory: RunDirectory, facts: RunStarted) -> Iterator[str]:
     source = open_source(Path(facts.repository))
     if source.head is None:
         yield "the repository has no commits; the run starts from an empty one"
