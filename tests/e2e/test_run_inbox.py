@@ -1,5 +1,7 @@
 """Everything that waits for a person, in one place: questions, what failed, what is blocked, what ran out."""
 
+import contextlib
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +97,35 @@ def test_a_question_nobody_answered_in_time_is_answered_with_its_default(stage: 
     assert [(event["answer"], event["by_default"]) for event in done.of_type("question_answered")] == [
         ("red", True)
     ]
+
+
+def test_a_default_whose_time_is_up_counts_when_the_run_goes_on_and_that_is_said(stage: Stage) -> None:
+    stage.run(
+        tasks("One"),
+        develops("1", attempt=1, report=asks(default="red", deadline_minutes=60)),
+        writes("1", "a", attempt=2),
+        APPROVED,
+    )
+    [item] = inbox(stage)
+    deadline = item["question"]["deadline"]
+    assert f"by default after {deadline}: red" in stage.amelia("inbox").out
+    resume = f"amelia resume {stage.name}"
+    assert any(resume in line and f"after {deadline}" in line for line in shown(stage, "status", stage.name))
+    assert goes_on(stage).outcome == "needs_human(question)", "it is not time yet"
+    base = sqlite3.connect(stage.directory / "journal.db")
+    with contextlib.closing(base), base:
+        long_ago = "2020-01-01T00:00:00+00:00"
+        base.execute("UPDATE events SET body = replace(CAST(body AS TEXT), ?, ?)", (deadline, long_ago))
+    lines = shown(stage, "inbox")
+    assert "by default, for its time is up, as soon as the run goes on: red" in "\n".join(lines)
+    assert any(resume in line for line in lines)
+    done = goes_on(stage)
+    assert done.outcome == "completed"
+    assert [event["by_default"] for event in done.of_type("question_answered")] == [True]
+
+
+def shown(stage: Stage, *command: str) -> list[str]:
+    return stage.amelia(*command).out.splitlines()
 
 
 def test_what_a_person_leaves_of_a_review_is_not_asked_for_again(stage: Stage) -> None:

@@ -45,8 +45,15 @@ def _lines(item: Item, now: datetime) -> Iterator[str]:
     detail = [line for line in item.detail.splitlines() if line.strip()]
     yield from (f"    | {printable(line)}" for line in detail[:_MOST_DETAIL])
     if item.question is not None and item.question.default is not None:
-        until = f" after {item.question.deadline}" if item.question.deadline else ""
-        yield f"    by default{until}: {printable(item.question.default)}"
+        yield f"    by default{_when(item.question.deadline, now)}: {printable(item.question.default)}"
     widest = max((len(way.command) for way in item.choices), default=0)
     for way in item.choices:
         yield f"    {printable(way.command).ljust(widest)}  {printable(way.effect)}"
+
+
+def _when(deadline: str | None, now: datetime) -> str:
+    """Says when the default of a question counts; nobody drives a run only because time passes."""
+    if deadline is None:
+        return ""
+    is_up = datetime.fromisoformat(deadline) <= now
+    return ", for its time is up, as soon as the run goes on" if is_up else f" after {deadline}"

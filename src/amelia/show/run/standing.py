@@ -218,6 +218,9 @@ def _answers(run: RunState, unit: UnitId, question: Question) -> Iterator[Exit]:
             shlex.join(["amelia", "answer", place, str(number)]), f"answer: {printable(option)}{by_default}"
         )
     yield Exit(shlex.join(["amelia", "answer", place, "TEXT"]), "answer in your own words")
+    if question.default is not None and question.deadline is not None:
+        effect = f"after {question.deadline}, go on with the default: {printable(question.default)}"
+        yield _exit(run, "resume", effect=effect)
 
 
 def question_json(question: Question | None) -> dict[str, Any] | None:
