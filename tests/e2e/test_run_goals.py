@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import shlex
 import signal
 import sqlite3
@@ -13,6 +14,7 @@ import pytest
 
 from amelia.model.drafts import PlanRejected
 from amelia.record.journal import SqliteJournal, leave_request
+from repositories import executable
 from stories import APPROVED, Done, Stage, Turn, make_stage, wait_until, writes
 
 pytestmark = pytest.mark.slow
@@ -529,3 +531,15 @@ def test_a_plan_that_is_too_large_is_refused_at_once(stage: Stage) -> None:
     for done in (stage.amelia("check", file), stage.amelia("run", file)):
         assert done.code == 5
         assert "more than 10,000,000 bytes" in done.out + done.err
+
+
+def test_where_nobody_sits_no_editor_is_started_that_was_not_named(stage: Stage) -> None:
+    goal(stage, GOOD)
+    seen = stage.room / "seen"
+    executable(stage.room / "bin" / "vi", f"touch '{seen}'; sleep 60")
+    path = f"{stage.room / 'bin'}:{os.environ['PATH']}"
+    done = stage.amelia("plan", "edit", stage.name, env={"PATH": path})
+    assert done.code == 2
+    assert "there is no terminal to edit at" in done.err
+    assert "VISUAL='cp FILE'" in done.err
+    assert not seen.exists()

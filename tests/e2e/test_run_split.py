@@ -1,10 +1,12 @@
 """What failed is carried out in pieces: a task, a phase, also while the rest of the run goes on."""
 
+import os
 import shlex
 from pathlib import Path
 
 import pytest
 
+from repositories import executable
 from stories import APPROVED, FILES, SETTINGS, Stage, develops, make_stage, tasks, writes
 
 pytestmark = pytest.mark.slow
@@ -160,3 +162,11 @@ def test_a_unit_is_split_while_another_one_of_the_run_is_at_work(stage: Stage) -
         ("third.txt",),
     ]
     assert stage.status()["completed_task_ids"] == ["1", "2", "3"]
+
+
+def test_pieces_are_not_written_down_where_nobody_sits(stage: Stage) -> None:
+    stage.run(tasks("One"), develops("1", FAILS), APPROVED)
+    executable(stage.room / "bin" / "vi", "sleep 60")
+    path = f"{stage.room / 'bin'}:{os.environ['PATH']}"
+    done = stage.amelia("split", stage.name, "1", "--edit", env={"PATH": path})
+    assert (done.code, "there is no terminal to edit at" in done.err) == (2, True)

@@ -5,6 +5,7 @@ What somebody wrote is not lost when it cannot be taken.
 
 import os
 import shlex
+import sys
 import tempfile
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from amelia.system.process import run_attached
 
 _LONGEST = 20_000_000
 _EDITORS = ("VISUAL", "EDITOR")
+_USUAL = "vi"
 _HINT = "say which editor: EDITOR=nano amelia …"
 
 
@@ -58,8 +60,13 @@ def _left(path: Path) -> bytes:
 
 def _editor() -> list[str]:
     """Returns the person's editor as a list of arguments."""
-    said = next((value for name in _EDITORS if (value := os.environ.get(name, "").strip())), "vi")
+    said = next((value for name in _EDITORS if (value := os.environ.get(name, "").strip())), "")
+    if not said and not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise RefusedError(
+            "there is no terminal to edit at, and no $VISUAL or $EDITOR",
+            hint="do it at a terminal, or name a program that writes the text: VISUAL='cp FILE' amelia …",
+        )
     try:
-        return shlex.split(said)
+        return shlex.split(said or _USUAL)
     except ValueError as problem:
         raise ConfigError(f"{said!r} is no command: {problem}", hint=_HINT) from None
