@@ -308,3 +308,15 @@ def test_files_that_no_task_declares_are_refused_where_the_scope_is_enforced(tmp
     assert accepted["passed"]
     assert "surprise" in stage.prompt("1", 2)
     assert stage.files(stage.log("%H")[0]) == ["a.txt"]
+
+
+def test_a_reviewer_finds_nothing_of_one_that_edited(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path)
+    mark = stage.room / "edited"
+    edits_once = {"run": f"test -e '{mark}' || (touch '{mark}' left.txt; echo lies > a.txt)"}
+    done = stage.run(tasks("One"), writes("1", "a.txt"), {**APPROVED, "do": [edits_once]})
+    assert done.outcome == "completed"
+    (failed,) = done.of_type("review_failed")
+    assert "a.txt, left.txt" in failed["detail"]
+    assert stage.files(stage.log("%H")[0]) == ["a.txt"]
+    assert stage.show("a.txt") == "a.txt"
