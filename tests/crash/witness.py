@@ -28,7 +28,7 @@ from crash.story import Place
 CUT_OFF = re.compile(r"refs/amelia/RUN/[^/]+/\d+-\w+")
 # What no two records have in common: ids and digests, also those that git shortens, and turns that were paid.
 IDS = re.compile(r"\b[0-9a-f]{7,64}\b")
-PAID = re.compile(r"\d+ turns")
+PAID = re.compile(r"nobody reported: \d+")
 SIDE_BY_SIDE = ("phase-2", "phase-3")
 ROLES = {"developer": ev.Step.DRIVE, "reviewer": ev.Step.REVIEW, "evaluator": ev.Step.EVALUATE}
 FINISHES: Mapping[type, ev.Step] = {
@@ -205,7 +205,7 @@ def _masked(place: Place, patch: str) -> str:
     """Returns the patch of a record without what is different in every run."""
     assert place.run is not None
     named = patch.replace(place.run.run, "RUN")
-    return PAID.sub("TURNS", IDS.sub("ID", named))
+    return PAID.sub("PAID", IDS.sub("ID", named))
 
 
 def _files(place: Place, revision: str) -> str:
