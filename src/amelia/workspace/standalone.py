@@ -29,8 +29,8 @@ class Standalone:
 def write_repository(git_dir: Path, content: Standalone) -> None:
     """Puts a fresh repository in the place of whatever is there."""
     remove(git_dir)
-    for folder in ("objects/info", "objects/pack", "refs/heads", "refs/tags", "info"):
-        (git_dir / folder).mkdir(parents=True)
+    for folder in ("", "objects", "objects/info", "refs", "info"):  # git makes the others when it needs them
+        (git_dir / folder).mkdir()
     (git_dir / "HEAD").write_text(f"{content.head}\n", encoding="ascii")
     (git_dir / "config").write_text(content.config, encoding="utf-8", errors="surrogateescape")
     write_alternates(git_dir, content.borrowed)
