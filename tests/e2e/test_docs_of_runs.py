@@ -1,5 +1,6 @@
 """What the documents say of runs is true: the guide can be followed, the demo works, references are complete."""
 
+import json
 import os
 import re
 import subprocess  # noqa: TID251 - documents show commands; they are run
@@ -65,6 +66,14 @@ def test_the_demo_lands_five_phases_and_says_where_to_look(tmp_path: Path) -> No
     assert (first, last) == ("Start", "Phase 5")
     assert record.startswith("Record of ")
     assert sorted(between) == ["Phase 1", "Phase 2", "Phase 3", "Phase 4"]  # two at a time, as they are done
+
+
+@pytest.mark.slow
+def test_the_demo_can_be_told_as_events(tmp_path: Path) -> None:
+    done = run("amelia demo --json", tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    kinds = [json.loads(line)["type"] for line in done.stdout.splitlines()]
+    assert (kinds[0], kinds.count("phase_completed"), kinds[-1]) == ("run_started", 5, "run_finished")
 
 
 def test_the_script_of_the_reference_can_be_played(tmp_path: Path) -> None:

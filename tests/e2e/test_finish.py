@@ -249,6 +249,15 @@ def test_a_pull_request_is_opened_once_with_what_the_run_did(stage: Stage) -> No
     assert (stage.room / "gh.log").read_text().count("pr create") == 1
 
 
+def test_a_pull_request_can_be_asked_for_when_a_run_is_resumed(stage: Stage) -> None:
+    remote = with_remote(stage)
+    run = completed(stage)
+    with only_pushed(stage):
+        assert goes(stage, "resume", run, "--pr", env=hub(stage, logged_in(stage))).code == 0
+    assert remote.git("rev-parse", stage.branch) == tip(stage)
+    assert stage.status()["delivery"]["pull_request"] == "https://example.com/pull/7"
+
+
 @pytest.mark.parametrize("script", [None, "exit 1"])
 def test_without_gh_the_commands_are_told_and_nothing_is_pushed(stage: Stage, script: str | None) -> None:
     remote = with_remote(stage)

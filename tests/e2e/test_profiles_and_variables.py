@@ -8,7 +8,7 @@ from amelia.model.agents import Role
 from amelia.model.events import RunStarted
 from amelia.record.runs import RunDirectory, started
 from programs import few_programs, users_settings
-from stories import APPROVED, SETTINGS, Stage, make_stage, tasks, writes
+from stories import APPROVED, SETTINGS, Stage, develops, make_stage, rejects, tasks, writes
 
 ONE = tasks("One")
 WELL = (writes("1", "a"), APPROVED)
@@ -75,3 +75,46 @@ def test_the_doctor_looks_at_the_profile_that_is_named(stage: Stage) -> None:
     unknown = stage.amelia("doctor", "--json", "--profile", "other", env=env)
     assert unknown.code == 1
     assert "there is no profile 'other'" in unknown.out
+
+
+OPTIONS = ("--driver", "script", "--model", "m", "--parallel", "3", "--max-cost", "4", "--max-tokens", "5000")
+NIGHT = '[profiles.night.budget]\nunit_cost = 2\n[profiles.night]\ntdd = "off"\n'
+
+
+def assert_chosen(told: RunStarted) -> None:
+    """Holds a run to the options, and to the profile where they say nothing."""
+    assert {(agent.driver, agent.model) for agent in told.agents.values()} == {("script", "m")}
+    assert told.policy.parallel_workers == 3
+    assert (told.budget.run.cost, told.budget.run.tokens, told.budget.unit.cost) == (4.0, 5000, 2.0)
+
+
+@pytest.mark.slow
+def test_a_plan_for_a_goal_is_drafted_and_run_with_the_options_it_was_asked_for(stage: Stage) -> None:
+    task = {
+        "id": "1",
+        "title": "Write it",
+        "type": "impl",
+        "files_to_create": ["a.txt"],
+        "description": "There.",
+    }
+    architect = {"role": "architect", "report": {"goal": "Have it", "tasks": [task]}}
+    own = users_settings(stage.room, NIGHT)
+    script = stage.play(architect, writes("1", "a.txt"), APPROVED)
+    chosen = ("--script", script, "--profile", "night", *OPTIONS)
+    done = stage.amelia("plan", "Have it", "--json", *chosen, "--mode", "tasks", env=own)
+    assert done.code == 4, done
+    assert stage.amelia("approve", stage.name, env=own).code == 0
+    assert stage.amelia("resume", stage.name, env=own).code == 0
+    assert_chosen(facts(stage))
+
+
+@pytest.mark.slow
+def test_what_a_review_finds_is_mended_with_the_options_of_the_review(stage: Stage) -> None:
+    stage.repo.commit({"README.md": "# Other\n"})
+    own = users_settings(stage.room, NIGHT)
+    mends = develops("1", {"write": "README.md", "text": "# Mended\n"})
+    script = stage.play(mends, {**APPROVED, "unit": "1"}, rejects("Name it."))
+    chosen = ("--script", script, "--profile", "night", *OPTIONS)
+    done = stage.amelia("review", "--base", "HEAD~1", "--fix", "--json", *chosen, env=own)
+    assert done.code == 0, done
+    assert_chosen(facts(stage))
