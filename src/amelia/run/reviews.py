@@ -102,7 +102,7 @@ async def _review_prompt(shop: Workshop, command: ReviewWork) -> str:
 async def _ask(
     shop: Workshop, command: ReviewWork | EvaluateFindings, question: Question[A], *, tell: Tell
 ) -> Answer[A]:
-    # Where the developer works, which is filled anew before every turn: what proves must not be theirs.
+    # Where the developer works, and not where it was proved: what proves must not be theirs.
     show = partial(shop.show_work, question.lane, tree=command.work.tree, base=command.at.base)
     await to_thread.run_sync(show)
     return await ask(shop.desk, question, tell)
