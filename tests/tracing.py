@@ -11,7 +11,8 @@ from typing import TypeVar
 
 import pytest
 
-from amelia.system.process import clean_environment, process_start_time
+from amelia.system.environment import clean_environment
+from amelia.system.process import process_start_time
 
 T = TypeVar("T")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import platformdirs
 
-from amelia.system.process import looks_secret
+from amelia.system.environment import looks_secret
 
 
 def state_home() -> Path:

@@ -18,7 +18,8 @@ from pathlib import Path
 
 from amelia.model.agents import AgentSettings
 from amelia.model.errors import ConfigError
-from amelia.system.process import clean_environment, run_supervised
+from amelia.system.environment import clean_environment
+from amelia.system.process import run_supervised
 
 PROBE_TIME = timedelta(seconds=25)
 """How long a program may take to answer a question; less than `doctor` waits for a whole driver."""

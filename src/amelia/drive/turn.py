@@ -20,7 +20,8 @@ from amelia.drive.ending import Seen, conclude
 from amelia.drive.stream import Dialect, Line, Lines, Result
 from amelia.drive.transcript import Redactor, Transcript
 from amelia.model.agents import AgentEvent, Ending, TurnSpec
-from amelia.system.process import Supervised, clean_environment, looks_secret, supervised
+from amelia.system.environment import clean_environment, looks_secret
+from amelia.system.process import Supervised, supervised
 
 ERRORS_KEPT = 8_000
 INTERRUPTED = 3.0  # seconds in which an agent may come to its end by itself

@@ -21,7 +21,7 @@ from amelia.judge.interpreters import Interpreters, own_environment
 from amelia.judge.runners import needed_module
 from amelia.judge.surroundings import files_below, opening
 from amelia.model.evidence import Problem, ProblemCode, RunnerKind, TestCommand
-from amelia.system.process import clean_environment
+from amelia.system.environment import clean_environment
 
 _LOCK_FILE = re.compile(
     r"requirements[\w.-]*\.txt|.*\.lock|package(?:-lock)?\.json|pnpm-lock\.yaml|go\.(?:mod|sum)|Cargo\.toml|"

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import anyio
 
-from amelia.system.process import clean_environment, run_supervised
+from amelia.system.environment import clean_environment
+from amelia.system.process import run_supervised
 
 _PATIENCE = timedelta(minutes=2)
 _LONGEST = 4000

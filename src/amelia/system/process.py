@@ -4,13 +4,11 @@
 - Ending takes a bounded time, also under cancellation. If the supervisor is gone or hangs, the tree is found
   by the token that all its processes carry in their environment.
 - A process is known by its id *and* its start time; an id alone may belong to somebody else by now.
-- No program sees more of the caller's environment than the list below.
 """
 
 import fcntl
 import json
 import os
-import re
 import secrets
 import signal
 import subprocess  # noqa: TID251 - this is where processes are started
@@ -41,16 +39,6 @@ PULSE = 1.0  # seconds between two looks whether the supervisor is still there
 CHUNK = 65_536
 PAUSE = 0.005
 
-ALLOWED = frozenset(
-    """
-    HOME LANG LANGUAGE LOGNAME PATH SHELL TERM TMPDIR TZ USER
-    SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE NODE_EXTRA_CA_CERTS
-    HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY http_proxy https_proxy no_proxy all_proxy
-    """.split()
-)
-ALLOWED_PREFIXES = ("LC_", "XDG_")
-SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH(?!OR)", re.IGNORECASE)
-
 
 @dataclass(frozen=True, slots=True)
 class Finished:
@@ -60,26 +48,6 @@ class Finished:
     timed_out: bool
     seconds: float
     truncated: bool
-
-
-def looks_secret(name: str) -> bool:
-    """Tells whether a variable of this name is likely to hold a key."""
-    return SECRET_NAME.search(name) is not None
-
-
-def clean_environment(extra: Mapping[str, str]) -> dict[str, str]:
-    """Returns what another program may see of the caller's environment, with `extra` on top."""
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if (name in ALLOWED or name.startswith(ALLOWED_PREFIXES)) and not looks_secret(name)
-    }
-    if (active := os.environ.get("VIRTUAL_ENV")) and "PATH" in kept:
-        own = {str(Path(active) / folder) for folder in ("bin", "Scripts")}
-        kept["PATH"] = os.pathsep.join(
-            folder for folder in kept["PATH"].split(os.pathsep) if folder.rstrip("/") not in own
-        )
-    return {**kept, **extra}
 
 
 def process_start_time(pid: int) -> int | None:

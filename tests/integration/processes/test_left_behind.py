@@ -26,7 +26,8 @@ ORCHESTRATOR = """
 import sys
 from pathlib import Path
 import anyio
-from amelia.system.process import clean_environment, supervised
+from amelia.system.environment import clean_environment
+from amelia.system.process import supervised
 
 async def main():
     env = clean_environment({"AMELIA_TRACE": sys.argv[2]})

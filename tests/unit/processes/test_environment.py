@@ -5,7 +5,8 @@ import sys
 
 import pytest
 
-from amelia.system.process import clean_environment, is_alive, looks_secret, process_start_time
+from amelia.system.environment import clean_environment, looks_secret
+from amelia.system.process import is_alive, process_start_time
 
 HOSTILE = {
     "VIRTUAL_ENV": "/venv",

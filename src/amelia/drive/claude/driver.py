@@ -22,7 +22,7 @@ from amelia.drive.programs import ask_program, find_program, keys_for, passed_va
 from amelia.drive.turn import Program, ProgramTurn, agent_environment
 from amelia.model.agents import AgentSettings, DriverInfo, SessionId, TurnSpec
 from amelia.model.errors import ConfigError
-from amelia.system.process import looks_secret
+from amelia.system.environment import looks_secret
 
 BUNDLED = "claude_agent_sdk/_bundled/claude"
 INSTALL = "install Claude Code, or `pip install claude-agent-sdk`, which brings it along"

@@ -1,0 +1,36 @@
+"""What other programs may see of our environment: what they need to work, nothing that looks like a key."""
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+ALLOWED = frozenset(
+    """
+    HOME LANG LANGUAGE LOGNAME PATH SHELL TERM TMPDIR TZ USER
+    SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE NODE_EXTRA_CA_CERTS
+    HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY http_proxy https_proxy no_proxy all_proxy
+    """.split()
+)
+ALLOWED_PREFIXES = ("LC_", "XDG_")
+SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH(?!OR)", re.IGNORECASE)
+
+
+def looks_secret(name: str) -> bool:
+    """Tells whether a variable of this name is likely to hold a key."""
+    return SECRET_NAME.search(name) is not None
+
+
+def clean_environment(extra: Mapping[str, str]) -> dict[str, str]:
+    """Returns what another program may see of the caller's environment, with `extra` on top."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if (name in ALLOWED or name.startswith(ALLOWED_PREFIXES)) and not looks_secret(name)
+    }
+    if (active := os.environ.get("VIRTUAL_ENV")) and "PATH" in kept:
+        own = {str(Path(active) / folder) for folder in ("bin", "Scripts")}
+        kept["PATH"] = os.pathsep.join(
+            folder for folder in kept["PATH"].split(os.pathsep) if folder.rstrip("/") not in own
+        )
+    return {**kept, **extra}
