@@ -1,12 +1,15 @@
 """From a goal to a run: a plan is written, shown, rejected, edited and approved, and what was approved runs."""
 
 import contextlib
+import fcntl
 import json
 import os
 import shlex
 import signal
 import sqlite3
+import subprocess  # noqa: TID251 - only for the name of an error
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -350,9 +353,10 @@ def test_the_budget_of_the_run_is_that_of_its_architect_too(stage: Stage) -> Non
 def test_a_run_that_cannot_begin_says_so_and_begins_when_it_can(tmp_path: Path) -> None:
     stage = make_stage(tmp_path, {"README.md": "# Nothing\n"})
     script = stage.play(plans(task("1", type="test"), task("2", "1", type="impl")), *WELL)
-    done = stage.amelia("run", GOAL, "--script", script, "--yes")
+    done = stage.amelia("run", GOAL, "--script", script, "--yes", "--json")
     assert done.code == 3
     assert "no way to run tests" in done.err
+    assert [event["type"] for event in done.events[-3:]] == ["plan_approved", "draft_failed", "run_finished"]
     assert settled(stage) == "halted(broken)"
 
 
@@ -400,6 +404,23 @@ def test_who_resumes_a_draft_that_another_process_drives_follows_it_to_the_end(s
     assert second.code == begun.wait().code == 0
     assert "following it" in second.err
     assert {"run_proposed", "plan_drafted", "run_finished"} <= {event["type"] for event in second.events}
+
+
+def test_a_draft_and_its_run_are_driven_under_one_lock_and_told_without_a_gap(stage: Stage) -> None:
+    sign = stage.room / "go on"
+    script = stage.play({**GOOD, "do": [{"run": f"until test -e '{sign}'; do sleep 0.1; done"}]}, *WELL)
+    begun = stage.start("run", GOAL, "--script", script, "--mode", "tasks", "--yes", "--json")
+    begun.until(lambda: '"draft_started"' in begun.out.read_text(), "the architect is at work")
+    with (stage.directory / "journal.db").open("rb") as journal:
+        threading.Timer(0.5, sign.touch).start()
+        fcntl.flock(journal, fcntl.LOCK_EX)  # waits for the very first moment in which nobody is the writer
+        told = begun.done().events
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            begun.process.wait(1)  # who needs the lock again does not get it
+    done = begun.wait()
+    assert told[-1]["type"] == "run_finished"
+    assert done.code == 0
+    assert [event["seq"] for event in done.events] == list(range(1, len(done.events) + 1))
 
 
 def test_a_goal_may_be_longer_than_the_name_of_a_file(stage: Stage) -> None:

@@ -1,12 +1,14 @@
 """Goals become runs: proposed, drafted by the architect, approved by a person, and begun in the same place.
 
 A draft has the directory, the journal, the lock and the mailbox of the run it will be. Nothing is held while
-it waits for a person.
+it waits for a person. Whoever drives a draft whose plan is approved lets its run start and drives that, too,
+in the same open journal: there is no moment between them in which somebody else could.
 """
 
 import signal
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import reduce
 from pathlib import Path
 
 import anyio
@@ -18,6 +20,7 @@ from amelia.app.workshops import RunAgents, store_of
 from amelia.model import drafts as dr
 from amelia.model import events as ev
 from amelia.model.errors import AmeliaError
+from amelia.model.journal import Journal
 from amelia.model.outcome import Outcome, Reason, Result
 from amelia.model.plan import Mode
 from amelia.model.proposal import Draft, Proposed, Stopped
@@ -31,7 +34,7 @@ from amelia.record.versions import digest, keep, read_version, write_version
 from amelia.run.architect import Studio, StudioSteps
 from amelia.run.asking import Desk
 from amelia.run.loop import DRAFT, Coordinator, Onlooker
-from amelia.schedule.draft import fold_draft, is_draft
+from amelia.schedule.draft import evolve_draft, fold_draft, is_draft
 from amelia.system.git import check_git
 from amelia.system.process import end_stale
 from amelia.workspace.source import open_source, resolve
@@ -132,20 +135,19 @@ def open_studio(directory: RunDirectory, facts: dr.RunProposed) -> Studio:
     )
 
 
-async def drive_draft(directory: RunDirectory, watcher: Onlooker[Draft]) -> DrivenDraft:
-    """Takes a draft as far as it goes, from wherever it stands; only one process at a time can."""
-    with SqliteJournal(directory.journal) as journal:
-        past = journal.read()
-        events = [recorded.event for recorded in past]
-        draft = fold_draft(events)
-        is_waiting = draft.outcome is not None and not isinstance(draft.stage, Stopped)
-        if not is_draft(events) or (is_waiting and not journal.requests()):
-            return DrivenDraft(draft)
-        await end_stale(directory.lock(_LANE))
-        studio = open_studio(directory, draft.facts)
-        coordinator = Coordinator(DRAFT, journal, steps=StudioSteps(studio), watcher=watcher)
-        draft = await coordinator.drive(past, draft)
-        return DrivenDraft(draft, coordinator.stopped_by, coordinator.watcher_problem)
+async def drive_draft(directory: RunDirectory, journal: Journal, watcher: Onlooker[Draft]) -> DrivenDraft:
+    """Takes a draft as far as it goes, from wherever it stands, for whoever holds its journal."""
+    past = journal.read()
+    events = [recorded.event for recorded in past]
+    draft = fold_draft(events)
+    is_waiting = draft.outcome is not None and not isinstance(draft.stage, Stopped)
+    if not is_draft(events) or (is_waiting and not journal.requests()):
+        return DrivenDraft(draft)
+    await end_stale(directory.lock(_LANE))
+    studio = open_studio(directory, draft.facts)
+    coordinator = Coordinator(DRAFT, journal, steps=StudioSteps(studio), watcher=watcher)
+    draft = await coordinator.drive(past, draft)
+    return DrivenDraft(draft, coordinator.stopped_by, coordinator.watcher_problem)
 
 
 def judged(directory: RunDirectory, draft: Draft, data: bytes) -> Verdict:
@@ -201,18 +203,19 @@ def new_run_of(directory: RunDirectory, draft: Draft) -> NewRun:
     )
 
 
-def begin_approved(directory: RunDirectory) -> None:
-    """Lets the run of an approved plan start, in the same directory and journal, if it has not."""
-    with SqliteJournal(directory.journal) as journal:
-        draft = draft_of(directory)
-        if draft is None or not draft.may_begin:
-            return
-        try:
-            new = new_run_of(directory, draft)
-            source = open_source(new.repository)
-            journal.append([prepare_run(new, directory, source=source, base=draft.facts.base)])
-        except AmeliaError as problem:
-            detail = f"{problem}\n{problem.hint or ''}".strip()[:_LONGEST_DETAIL]
-            stopped = ev.RunFinished(Outcome(Result.HALTED, Reason.BROKEN))
-            journal.append([dr.DraftFailed(Reason.BROKEN, detail), stopped])
-            raise
+def begin_approved(
+    directory: RunDirectory, journal: Journal, draft: Draft, *, watcher: Onlooker[Draft]
+) -> ev.RunStarted:
+    """Lets the run of a draft that may begin start, in the journal in which the draft was driven."""
+    try:
+        new = new_run_of(directory, draft)
+        source = open_source(new.repository)
+        begun = prepare_run(new, directory, source=source, base=draft.facts.base)
+    except AmeliaError as problem:
+        detail = f"{problem}\n{problem.hint or ''}".strip()[:_LONGEST_DETAIL]
+        stopped = ev.RunFinished(Outcome(Result.HALTED, Reason.BROKEN))
+        recorded = journal.append([dr.DraftFailed(Reason.BROKEN, detail), stopped])
+        watcher.show(recorded, reduce(evolve_draft, (one.event for one in recorded), draft))
+        raise
+    journal.append([begun])
+    return begun

@@ -25,6 +25,7 @@ from amelia.model.events import RunStarted
 from amelia.model.evidence import TestCommand
 from amelia.model.facts import RecordPlace
 from amelia.model.git import CommitId
+from amelia.model.journal import Journal
 from amelia.model.plan import TaskType, Unit
 from amelia.model.settings import RunSettings
 from amelia.model.state import RunState
@@ -123,32 +124,31 @@ def _clear_unborn(home: Path, source: Source) -> None:
             discard(source, run=directory.run, directory=directory.path)
 
 
-async def drive_run(directory: RunDirectory, watcher: Watcher) -> Driven:
-    """Takes a run as far as it goes, from wherever it stands; only one process at a time can."""
-    with SqliteJournal(directory.journal) as journal:
+async def drive_run(directory: RunDirectory, journal: Journal, watcher: Watcher) -> Driven:
+    """Takes a run as far as it goes, from wherever it stands, for whoever holds its journal."""
+    past = journal.read()
+    run = fold(recorded.event for recorded in past)
+    shop = open_workshop(directory, run.facts, past)
+    if _is_final(run):
+        run = heard(journal, run)
+    driven = Driven(run, was_final=_is_final(run) and not is_deliverable(run))
+    if is_deliverable(run):
+        watcher.begin(past)
+    while not _is_final(driven.run):
+        await recover(shop)
+        coordinator = Coordinator(RUN, journal, steps=WorkshopSteps(shop), watcher=watcher)
+        run = await coordinator.drive(past, driven.run)
+        driven = Driven(run, coordinator.stopped_by, coordinator.watcher_problem)
+        # Whoever leaves a wish while the work is put away relies on us to see it.
+        await to_thread.run_sync(lambda: keep_work(shop, is_final=False))
+        await to_thread.run_sync(shop.recorder.close)
+        if driven.run.is_paused or driven.stopped_by or not journal.requests():
+            break
         past = journal.read()
-        run = fold(recorded.event for recorded in past)
-        shop = open_workshop(directory, run.facts, past)
-        if _is_final(run):
-            run = heard(journal, run)
-        driven = Driven(run, was_final=_is_final(run) and not is_deliverable(run))
-        if is_deliverable(run):
-            watcher.begin(past)
-        while not _is_final(driven.run):
-            await recover(shop)
-            coordinator = Coordinator(RUN, journal, steps=WorkshopSteps(shop), watcher=watcher)
-            run = await coordinator.drive(past, driven.run)
-            driven = Driven(run, coordinator.stopped_by, coordinator.watcher_problem)
-            # Whoever leaves a wish while the work is put away relies on us to see it.
-            await to_thread.run_sync(lambda: keep_work(shop, is_final=False))
-            await to_thread.run_sync(shop.recorder.close)
-            if driven.run.is_paused or driven.stopped_by or not journal.requests():
-                break
-            past = journal.read()
-        if _is_final(driven.run):
-            await to_thread.run_sync(lambda: keep_work(shop, is_final=True))
-            driven = replace(driven, run=await deliver(directory, journal, driven.run, watcher=watcher))
-        return driven
+    if _is_final(driven.run):
+        await to_thread.run_sync(lambda: keep_work(shop, is_final=True))
+        driven = replace(driven, run=await deliver(directory, journal, driven.run, watcher=watcher))
+    return driven
 
 
 def _is_final(run: RunState) -> bool:
@@ -245,11 +245,12 @@ def notices(directory: RunDirectory) -> list[str]:
     found = started(directory)
     # A lane is looked at that is the driver's.
     with suppress(JournalBusyError), SqliteJournal(directory.journal):
-        return [] if found is None else list(_notices(directory, found[1]))
+        return [] if found is None else list(notices_of(directory, found[1]))
     return []
 
 
-def _notices(directory: RunDirectory, facts: RunStarted) -> Iterator[str]:
+def notices_of(directory: RunDirectory, facts: RunStarted) -> Iterator[str]:
+    """Yields what is worth knowing about a run, for whoever holds its journal."""
     source = open_source(Path(facts.repository))
     if source.head is None:
         yield "the repository has no commits; the run starts from an empty one"

@@ -24,7 +24,7 @@ from amelia.model.plan import UnitId
 from amelia.model.settings import PlanSettings, RunSettings
 from amelia.model.state import RunState
 from amelia.plan.compile import CompiledPlan
-from amelia.record.journal import leave_request, read_journal
+from amelia.record.journal import SqliteJournal, leave_request, read_journal
 from amelia.record.runs import RunDirectory
 from amelia.run.loop import Watcher
 from amelia.run.requests import fits
@@ -155,7 +155,8 @@ async def drive_replay(playing: Playing, watcher: Watcher) -> Driven:
     """Plays everything that was recorded."""
     director = _Director(playing, watcher)
     while True:
-        driven = await drive_run(playing.directory, director)
+        with SqliteJournal(playing.directory.journal) as journal:
+            driven = await drive_run(playing.directory, journal, director)
         is_final = driven.run.outcome is not None and driven.run.outcome.is_final
         if is_final or driven.stopped_by is not None or not director.goes_on(driven.run):
             return driven

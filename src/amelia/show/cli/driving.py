@@ -10,13 +10,13 @@ import anyio
 import click
 
 from amelia.app.drafting import begin_approved, draft_of, drive_draft
-from amelia.app.runs import Driven, drive_run, notices
+from amelia.app.runs import Driven, drive_run, notices_of
 from amelia.model.delivery import DeliveryRefused
 from amelia.model.events import RunStarted
 from amelia.model.journal import since_start
 from amelia.model.outcome import Outcome, Reason, Result
 from amelia.model.proposal import Draft
-from amelia.record.journal import JournalBusyError, is_driven, read_journal
+from amelia.record.journal import JournalBusyError, SqliteJournal, is_driven, read_journal
 from amelia.record.runs import RunDirectory
 from amelia.run.loop import Onlooker, Watcher
 from amelia.schedule.decide import is_over
@@ -35,32 +35,42 @@ def drive(directory: RunDirectory, *, as_json: bool) -> int:
 
     One that begins with a goal is drafted first; without an approved plan it goes no further.
     """
-    code = _drive_draft(directory, as_json=as_json)
-    return _drive_run(directory, as_json=as_json) if code is None else code
-
-
-def _drive_draft(directory: RunDirectory, *, as_json: bool) -> int | None:
-    """Drives the draft of a run, if it is one, and lets the run start if its plan is approved.
-
-    Returns the exit code unless there is a run to be driven.
-    """
     write = tolerant(sys.stdout)
     watcher = JsonDraft(write) if as_json else LineDraft(write, sys.stdout)
     while draft_of(directory) is not None:
+        journal = _taken(directory)
+        if journal is not None:
+            with journal:
+                code = _drive_draft(directory, journal, watcher)
+                return _drive_run(directory, journal, as_json=as_json) if code is None else code
         try:
-            driven = anyio.run(drive_draft, directory, watcher)
-            if driven.stopped_by is not None:
-                return _stopped(directory, driven.stopped_by)
-            if not driven.draft.may_begin:
-                return None if driven.draft.has_begun else exit_code(driven.draft.outcome)
-            begin_approved(directory)
-            for notice in notices(directory):
-                click.echo(f"note: {printable(notice)}", err=True)
-        except JournalBusyError:
-            try:
-                _follow_draft(directory, watcher)
-            except KeyboardInterrupt:
-                return _left(directory)
+            _follow_draft(directory, watcher)
+        except KeyboardInterrupt:
+            return _left(directory)
+    return _drive_run(directory, _taken(directory), as_json=as_json)
+
+
+def _taken(directory: RunDirectory) -> SqliteJournal | None:
+    """Returns the journal of a run, open for its only writer, unless another process is that."""
+    try:
+        return SqliteJournal(directory.journal)
+    except JournalBusyError:
+        return None
+
+
+def _drive_draft(directory: RunDirectory, journal: SqliteJournal, watcher: Onlooker[Draft]) -> int | None:
+    """Drives the draft of a run, and lets the run start if its plan is approved.
+
+    Returns the exit code unless there is a run to be driven.
+    """
+    driven = anyio.run(drive_draft, directory, journal, watcher)
+    if driven.stopped_by is not None:
+        return _stopped(directory, driven.stopped_by)
+    if not driven.draft.may_begin:
+        return None if driven.draft.has_begun else exit_code(driven.draft.outcome)
+    begun = begin_approved(directory, journal, driven.draft, watcher=watcher)
+    for notice in notices_of(directory, begun):
+        click.echo(f"note: {printable(notice)}", err=True)
     return None
 
 
@@ -94,9 +104,10 @@ def _follow_draft(directory: RunDirectory, watcher: Onlooker[Draft]) -> None:
         news = read_journal(directory.journal, after=seen)
 
 
-def _drive_run(directory: RunDirectory, *, as_json: bool) -> int:
+def _drive_run(directory: RunDirectory, journal: SqliteJournal | None, *, as_json: bool) -> int:
+    """Drives a run whose journal is open here, and closes that; without one, follows whoever has it."""
     with watching(sys.stdout, as_json=as_json, environment=os.environ) as watcher:
-        driven = _drive(directory, watcher)
+        driven = _drive(directory, journal, watcher)
         if driven is None:
             click.echo(f"run {directory.run} is driven by another process; following it", err=True)
         elif driven.was_final:
@@ -123,12 +134,12 @@ def _not_delivered(refused: DeliveryRefused) -> int:
     return 4
 
 
-def _drive(directory: RunDirectory, watcher: Watcher) -> Driven | None:
-    """Drives the run, unless another process does."""
-    try:
-        return anyio.run(drive_run, directory, watcher)
-    except JournalBusyError:
+def _drive(directory: RunDirectory, journal: SqliteJournal | None, watcher: Watcher) -> Driven | None:
+    """Drives the run, unless another process does; afterwards anybody can."""
+    if journal is None:
         return None
+    with journal:
+        return anyio.run(drive_run, directory, journal, watcher)
 
 
 def exit_code(outcome: Outcome | None) -> int:
@@ -163,7 +174,11 @@ def _follow(directory: RunDirectory, watcher: Watcher) -> Driven:
             watcher.show(news, run)
         if is_over(run) and not is_live:
             return Driven(run)
-        if not is_live and (driven := _drive(directory, watcher)) is not None and not driven.was_final:
+        if (
+            not is_live
+            and (driven := _drive(directory, _taken(directory), watcher)) is not None
+            and not driven.was_final
+        ):
             return driven
         watcher.tick()
         time.sleep(_PAUSE)

@@ -14,7 +14,7 @@ from amelia.config.places import state_home
 from amelia.model.drafts import PlanDrafted, PlanHandedOver
 from amelia.model.plan import Mode
 from amelia.model.proposal import Draft
-from amelia.record.journal import read_journal
+from amelia.record.journal import SqliteJournal, read_journal
 from amelia.record.runs import RunDirectory, find_run, proposed
 from amelia.record.versions import keep, read_version
 from amelia.schedule.draft import fold_draft
@@ -108,7 +108,8 @@ def _hand_over(directory: RunDirectory, draft: Draft, output: Path) -> None:
     assert draft.newest is not None
     keep(output, read_version(directory, draft.newest))
     wish = ask(directory, PlanHandedOver(draft.version, str(output.absolute())))
-    anyio.run(drive_draft, directory, SilentDraft())
+    with SqliteJournal(directory.journal) as journal:
+        anyio.run(drive_draft, directory, journal, SilentDraft())
     wish.is_fulfilled()  # or says who was quicker
 
 

@@ -10,7 +10,7 @@ from amelia.app.people import ask, start_in_background
 from amelia.app.runs import drive_run
 from amelia.model.events import AbortRequested, CancelRequested
 from amelia.model.journal import Wanted
-from amelia.record.journal import JournalBusyError, is_driven
+from amelia.record.journal import JournalBusyError, SqliteJournal, is_driven
 from amelia.record.runs import RunDirectory
 from amelia.show.run.draft_lines import SilentDraft
 from amelia.show.run.watchers import Silent
@@ -39,8 +39,8 @@ def carry_wish(directory: RunDirectory, wanted: Wanted, *, said: str) -> None:
 
 def _end(directory: RunDirectory) -> None:
     """Has a run see that it is to end, unless somebody else came to drive it."""
-    with suppress(JournalBusyError):
+    with suppress(JournalBusyError), SqliteJournal(directory.journal) as journal:
         if draft_of(directory) is not None:
-            anyio.run(drive_draft, directory, SilentDraft())
+            anyio.run(drive_draft, directory, journal, SilentDraft())
         else:
-            anyio.run(drive_run, directory, Silent())
+            anyio.run(drive_run, directory, journal, Silent())

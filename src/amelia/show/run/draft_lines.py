@@ -62,7 +62,7 @@ def _of_draft(event: dr.DraftEvent) -> str:
         case dr.ArchitectFailed(detail=detail):
             return f"the architect gave no valid plan: {detail}"
         case dr.DraftFailed(reason, detail):
-            return f"there is no plan, because {reason.meaning}: {detail}"
+            return f"it cannot go on, because {reason.meaning}: {detail}"
         case dr.PlanRejected(version, feedback):
             return f"version {version} was rejected: {feedback}"
         case dr.PlanApproved(version):
