@@ -1,6 +1,7 @@
 """Finds every process of a test, wherever it has hidden."""
 
 import os
+import re
 import signal
 import time
 import uuid
@@ -11,6 +12,7 @@ from typing import TypeVar
 
 import pytest
 
+from amelia.system import supervise
 from amelia.system.environment import clean_environment
 from amelia.system.process import process_start_time
 
@@ -27,22 +29,22 @@ def wait_until(condition: Callable[[], T], seconds: float = 10.0) -> T:
 
 
 class Trace:
-    """Marks the environment of a test's processes, and finds them by it."""
+    """Marks the environment of a test's programs, and finds them and their supervisors by it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.mark = uuid.uuid4().hex
         self.env = clean_environment({"AMELIA_TRACE": self.mark})
+        self._tokens: set[str] = set()
 
     def living(self) -> set[int]:
         """Returns the processes of this test that run."""
-        found: set[int] = set()
-        for entry in Path("/proc").iterdir():
-            with suppress(OSError, ValueError):
-                pid = int(entry.name)
-                if self.mark.encode() in (entry / "environ").read_bytes() and process_start_time(pid):
-                    found.add(pid)
-        return found
+        living = {pid: seen for pid, seen in _environments() if process_start_time(pid)}
+        own = {pid for pid, seen in living.items() if self.mark in seen}
+        self._tokens |= {
+            token for pid in own for token in re.findall(rf"{supervise.MARK}=(\w+)", living[pid])
+        }
+        return own | {pid for pid, seen in living.items() if any(token in seen for token in self._tokens)}
 
     def read(self, name: str) -> str:
         """Waits until a file of the test holds a whole line, and returns its text."""
@@ -54,6 +56,12 @@ class Trace:
     def wait_until_gone(self, seconds: float = 10.0) -> None:
         """Waits until none of them runs."""
         wait_until(lambda: not self.living(), seconds)
+
+
+def _environments() -> Iterator[tuple[int, str]]:
+    for entry in Path("/proc").iterdir():
+        with suppress(OSError, ValueError):
+            yield int(entry.name), (entry / "environ").read_bytes().decode(errors="replace")
 
 
 @pytest.fixture

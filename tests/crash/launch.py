@@ -28,7 +28,7 @@ from amelia.model.journal import Recorded, Request
 from amelia.record.codec import type_name
 from amelia.record.journal import SqliteJournal
 from amelia.show.cli import main
-from amelia.system import git, process
+from amelia.system import git, process, supervisors
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,23 +119,23 @@ def watch_journal(fate: Fate) -> None:
 
 def watch_processes(fate: Fate) -> None:
     """Makes the start of every supervised program a point."""
-    command, begin = process._supervisor, process.Supervised.__init__  # pyright: ignore[reportPrivateUsage]
+    written, begin = supervisors.Order.written, process.Supervised.__init__
     is_doomed = False
 
-    def watched_command(argv: Sequence[str], *, control: int, lock: Path | None) -> list[str]:
+    def watched_order(self: supervisors.Order, token: str) -> bytes:
         nonlocal is_doomed
-        moment = fate.moment_at(["process", Path(argv[0]).name])
+        moment = fate.moment_at(["process", Path(self.argv[0]).name])
         if moment == "before":
             die()
         is_doomed = is_doomed or moment == "after"
-        return command(argv, control=control, lock=lock)
+        return written(self, token)
 
-    def watched_begin(self: process.Supervised, *args: object) -> None:
+    def watched_begin(self: process.Supervised, supervisor: supervisors.Supervisor) -> None:
         if is_doomed:
             die()
-        begin(self, *args)  # pyright: ignore[reportArgumentType]
+        begin(self, supervisor)
 
-    setattr(process, "_supervisor", watched_command)  # noqa: B010 - the type checker need not know
+    setattr(supervisors.Order, "written", watched_order)  # noqa: B010 - the type checker need not know
     setattr(process.Supervised, "__init__", watched_begin)  # noqa: B010
 
 

@@ -11,7 +11,6 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import IO
 
 import anyio
@@ -113,10 +112,8 @@ class ProgramTurn:
             return
         lines = Lines()
         async with AsyncExitStack() as stack:
-            # Nameless, since it may hold what the record does not: nobody finds it after a crash.
-            errors = stack.enter_context(TemporaryFile())  # noqa: SIM115 - the stack closes it
             try:
-                process = await stack.enter_async_context(self._running(errors))
+                process = await stack.enter_async_context(self._running())
             except (OSError, ValueError) as error:  # no such folder; a NUL in what a plan calls its unit
                 self._last_words = f"cannot be started in {self._spec.cwd}: {error}".encode(errors="replace")
                 return
@@ -130,15 +127,15 @@ class ProgramTurn:
             for line in lines.close():
                 yield line
             self._exit_code = await process.wait()
-            self._last_words = _tail(errors)
+            self._last_words = _tail(process.errors)
 
-    def _running(self, errors: IO[bytes]) -> AbstractAsyncContextManager[Supervised]:
+    def _running(self) -> AbstractAsyncContextManager[Supervised]:
         return supervised(
             self._program.argv,
             cwd=Path(self._spec.cwd),
             env=self._program.environment,
             stdin=f"{self._program.before_prompt}{self._spec.prompt}".encode("utf-8", "replace"),
-            stderr=errors,
+            keeps_errors=True,
             lock=Path(self._spec.lock) if self._spec.lock else None,
         )
 

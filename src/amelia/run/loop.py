@@ -39,6 +39,7 @@ from amelia.schedule.decide import decide, is_over, opening
 from amelia.schedule.draft import decide_draft, draft_opening, evolve_draft, fold_draft, is_draft_over
 from amelia.schedule.machine import evolve, fold
 from amelia.schedule.questions import overdue
+from amelia.system.supervisors import at_hand
 
 _HEARTBEAT = 0.125
 _LAST_GRACE = 5.0
@@ -135,7 +136,7 @@ class Coordinator(Generic[S, C]):
             with self._answers, self._heard:
                 self._run = self._machine.fold(each.event for each in past) if run is None else run
                 self._take_over(past)
-                async with anyio.create_task_group() as tasks:
+                async with at_hand(), anyio.create_task_group() as tasks:
                     tasks.start_soon(self._heartbeat)
                     tasks.start_soon(self._signals, tasks)
                     await self._go(tasks)

@@ -9,11 +9,7 @@
 import fcntl
 import json
 import os
-import secrets
 import signal
-import subprocess  # noqa: TID251 - this is where processes are started
-import sys
-import tempfile
 import time
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -23,13 +19,10 @@ from pathlib import Path
 from typing import IO, Self, cast
 
 import anyio
-import anyio.abc
 
 from amelia.model.errors import AmeliaError
 from amelia.system import supervise
-
-GRACE = timedelta(seconds=2)
-"""How long a program may take to end by itself once it was asked to."""
+from amelia.system.supervisors import GRACE, Order, Supervisor, ordered, prepare_next
 
 OUTPUT_LIMIT = 50_000_000
 """How many bytes of a command's output are kept."""
@@ -64,15 +57,19 @@ def is_alive(pid: int, start_time: int) -> bool:
 class Supervised:
     """A program that runs under a supervisor."""
 
-    def __init__(self, process: anyio.abc.Process, control: int, token: str) -> None:
-        self._process = process
-        self._control = control
-        self._token = token
+    def __init__(self, supervisor: Supervisor) -> None:
+        self._supervisor = supervisor
+        self._process = supervisor.process
 
     @property
     def stdout(self) -> AsyncGenerator[bytes, None]:
         """What the program writes, in pieces as they come, until its end."""
         return self._output()
+
+    @property
+    def errors(self) -> IO[bytes]:
+        """The file that gets the program's messages, unless they come with its output."""
+        return self._supervisor.errors
 
     async def wait(self) -> int:
         """Waits for the end of the whole tree and returns the program's exit code, 128 + n after signal n."""
@@ -81,19 +78,19 @@ class Supervised:
 
     def interrupt(self) -> None:
         """Asks the program to stop what it is doing, as Ctrl-C does."""
-        self._tell(b"interrupt\n")
+        self._supervisor.tell(b"interrupt\n")
 
     async def stop(self, grace: timedelta = GRACE) -> None:
         """Ends the whole tree: asks the program, and kills what is left after the grace."""
         seconds = grace.total_seconds()
-        self._tell(b"stop %f\n" % seconds)
+        self._supervisor.tell(b"stop %f\n" % seconds)
         with anyio.CancelScope(shield=True):
             with anyio.move_on_after(seconds + PATIENCE):
                 await self._process.wait()
             if self._process.returncode is None:
                 self._process.kill()
             if await self._process.wait() < 0:
-                await _end_trees(self._token)
+                await _end_trees(self._supervisor.token)
 
     async def _output(self) -> AsyncGenerator[bytes, None]:
         assert self._process.stdout is not None
@@ -109,10 +106,6 @@ class Supervised:
             elif self._process.returncode is not None:
                 return  # somebody killed the supervisor, and something below it keeps our pipe open
 
-    def _tell(self, word: bytes) -> None:
-        with suppress(OSError):  # the supervisor has gone, and with it the tree
-            os.write(self._control, word)
-
 
 @asynccontextmanager
 async def supervised(
@@ -120,41 +113,23 @@ async def supervised(
     *,
     cwd: Path,
     env: Mapping[str, str],
-    stdin: bytes | None = None,
-    stderr: IO[bytes] | None = None,
+    stdin: bytes = b"",
+    keeps_errors: bool = False,
     lock: Path | None = None,
 ) -> AsyncGenerator[Supervised, None]:
     """Runs a program for the length of a block; its whole tree ends with the block.
 
-    Without `stdin` the program reads an empty file; without `stderr` its messages come with its output.
+    Unless its errors are kept, its messages come with its output.
     """
-    token = secrets.token_hex(8)
-    reader, writer = os.pipe()
-    process = None
-    try:
-        # A cancellation between the start and the block would leave a process that nobody owns.
-        with anyio.CancelScope(shield=True), _given(stdin) as given:
-            process = await anyio.open_process(
-                _supervisor(argv, control=reader, lock=lock),
-                cwd=cwd,
-                env={**env, supervise.MARK: token},
-                stdin=given,
-                stderr=subprocess.STDOUT if stderr is None else stderr,
-                pass_fds=[reader],
-                start_new_session=True,
-            )
-        assert process is not None
-        running = Supervised(process, writer, token)
+    _check_places(cwd, lock)
+    order = Order(argv=argv, cwd=cwd, env=env, stdin=stdin, keeps_errors=keeps_errors, lock=lock)
+    async with ordered(order) as supervisor:
+        running = Supervised(supervisor)
         try:
+            await prepare_next()
             yield running
         finally:
             await running.stop()
-    finally:
-        os.close(reader)
-        os.close(writer)
-        if process is not None:
-            with anyio.CancelScope(shield=True):
-                await process.aclose()
 
 
 async def run_supervised(
@@ -272,31 +247,10 @@ def _is_held(lock: Path) -> bool:
     return False
 
 
-def _supervisor(argv: Sequence[str], *, control: int, lock: Path | None) -> list[str]:
+def _check_places(cwd: Path, lock: Path | None) -> None:
+    cwd.stat()  # a folder that is not there is our mistake, and none of the program
     if lock is not None:
         lock.parent.mkdir(parents=True, exist_ok=True)
-    return [
-        sys.executable,
-        "-I",  # neither the caller's PYTHON… variables nor the current directory
-        "-S",  # no site-packages: a third of the time to start
-        "-c",
-        supervise.BOOT,
-        str(Path(supervise.__file__).parent),
-        str(control),
-        str(GRACE.total_seconds()),
-        str(lock or ""),
-        *argv,
-    ]
-
-
-def _given(data: bytes | None) -> IO[bytes]:
-    """Returns a file with the bytes; unlike a pipe it needs nobody to fill it while the program runs."""
-    if data is None:
-        return Path(os.devnull).open("rb")
-    file = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
-    file.write(data)
-    file.seek(0)
-    return file
 
 
 class _Sink:

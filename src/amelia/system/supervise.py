@@ -1,7 +1,8 @@
-"""Starts one program, and ends it together with everything it has started.
+"""Starts one program when it is told to, and ends it together with everything it has started.
 
 A program of its own (`python -I -S`, standard library only) between Amelia and an agent,
 because an agent puts its tools into sessions of their own, where no signal to a process group reaches them.
+What it is to start comes through its control pipe, so that it can be there before that is known.
 
 - On Linux it is the reaper of every orphan below it, so that no process can leave the tree; elsewhere it
   ends the process group only.
@@ -10,8 +11,8 @@ because an agent puts its tools into sessions of their own, where no signal to a
   `kill -9` of the supervisor itself can end them (`process.end_stale`). The lock is held as long as it lives.
 - It ends with the program's exit code, 128 + n after signal n; only when nothing below it is left.
 
-Every process that is started waits for this one first, so imports are counted, and `BOOT` lets Python keep
-the compiled file.
+A process that is started without one at hand waits for this one first, so imports are counted, and `BOOT`
+lets Python keep the compiled file.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import time
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import signal
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 else:
     # The same without its enumerations, which take longer to make than everything else here.
     import _signal as signal
@@ -44,6 +45,7 @@ EXPECTED = (*ASKS_TO_END, signal.SIGQUIT, signal.SIGPIPE, signal.SIGXFSZ)
 
 PR_SET_CHILD_SUBREAPER = 36
 PAUSE = 0.002
+SIZE = 10  # digits that say how long an order is
 
 
 class Process:
@@ -130,7 +132,7 @@ def is_closed(control: int) -> bool:
     return any(events & select.POLLHUP for _, events in poll.poll(0))
 
 
-def take_lock(path: str) -> int | None:
+def take_lock(path: bytes) -> int | None:
     """Returns the open lock file, or None if another process holds it."""
     lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
@@ -152,7 +154,44 @@ def write_record(lock: int, child: int) -> None:
     os.pwrite(lock, record.encode(), 0)
 
 
-def start(argv: list[str], gate: tuple[int, int]) -> int:
+class Order:
+    """What is to be started, where, with which environment, and under which lock, if any."""
+
+    __slots__ = ("argv", "directory", "environment", "is_merged", "lock")
+
+    def __init__(self, fields: list[bytes]) -> None:
+        self.directory, self.lock, merged, count, *rest = fields
+        self.is_merged = merged == b"1"
+        self.argv = rest[: int(count)]
+        self.environment = dict(pair.split(b"=", 1) for pair in rest[int(count) :])
+
+
+def write_order(order: Sequence[bytes]) -> bytes:
+    """Returns the fields of an order as they go through the pipe."""
+    body = b"\0".join(order)
+    return b"%*d" % (SIZE, len(body)) + body
+
+
+def read_order(control: int) -> Order | None:
+    """Waits for the order, and takes no more than it from the pipe; None if there will be none."""
+    size = read_exactly(control, SIZE)
+    body = read_exactly(control, int(size)) if size else b""
+    return Order(body.split(b"\0")) if body else None
+
+
+def read_exactly(source: int, size: int) -> bytes:
+    """Returns so many bytes; none if the source ends before."""
+    parts: list[bytes] = []
+    while size:
+        part = os.read(source, size)
+        if not part:
+            return b""
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def start(order: Order, gate: tuple[int, int]) -> int:
     """Forks a child that becomes the program once a byte comes through the gate."""
     child = os.fork()
     if child:
@@ -163,11 +202,17 @@ def start(argv: list[str], gate: tuple[int, int]) -> int:
         for number in EXPECTED:
             signal.signal(number, signal.SIG_DFL)
         if os.read(gate[0], 1):
-            os.execvp(argv[0], argv)  # noqa: S606 - an argument list, no shell
+            os.chdir(order.directory)
+            os.execvpe(order.argv[0], order.argv, order.environment)  # noqa: S606 - an argument list, no shell
     except OSError as error:
-        os.write(2, f"cannot start {argv[0]!r}: {error.strerror}\n".encode(errors="replace"))
+        complain(f"cannot start {os.fsdecode(order.argv[0])!r}: {error.strerror}")
     finally:
         os._exit(CANNOT_START)
+
+
+def complain(problem: str) -> None:
+    """Says what went wrong where the program's own messages go."""
+    os.write(2, f"{problem}\n".encode(errors="replace"))
 
 
 class Watch:
@@ -269,19 +314,24 @@ def end_all(child: int) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Supervises one program: `CONTROL-FD GRACE-SECONDS LOCK-OR-EMPTY PROGRAM [ARGUMENT …]`."""
-    control, grace, path, *argv = arguments
-    os.set_inheritable(int(control), False)  # noqa: FBT003 - that is its signature
+    """Supervises one program: `CONTROL-FD GRACE-SECONDS`, and the order through the control pipe."""
+    control, grace = int(arguments[0]), float(arguments[1])
+    os.set_inheritable(control, False)  # noqa: FBT003 - that is its signature
     become_reaper()
-    lock = take_lock(path) if path else None
-    if path and lock is None:
-        os.write(2, f"{path}: another process still works under this lock\n".encode(errors="replace"))
+    order = read_order(control)
+    if order is None:
+        return CANNOT_START  # nobody needs us, or Amelia is gone
+    if order.is_merged:
+        os.dup2(1, 2)
+    lock = take_lock(order.lock) if order.lock else None
+    if order.lock and lock is None:
+        complain(f"{os.fsdecode(order.lock)}: another process still works under this lock")
         return LOCK_IS_HELD
-    if is_closed(int(control)):
-        return CANNOT_START  # Amelia is gone already; whoever resumes the run works without us
+    if is_closed(control):
+        return CANNOT_START  # Amelia is gone by now; whoever resumes the run works without us
     gate = os.pipe()
-    child = start(argv, gate)
-    watch = Watch(child, int(control), float(grace))
+    child = start(order, gate)
+    watch = Watch(child, control, grace)
     if lock is not None:
         write_record(lock, child)
     os.write(gate[1], b"!")

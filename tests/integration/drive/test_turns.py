@@ -237,7 +237,7 @@ async def test_a_unit_whose_name_cannot_be_passed_on_is_a_crash_and_no_exception
     desk.spec = replace(desk.spec, unit="a\0b")
     ended = await desk.shell("true")
     assert ended.ending is Ending.CRASHED
-    assert "null byte" in ended.detail
+    assert "NUL" in ended.detail
 
 
 async def test_cancelling_a_turn_ends_its_processes_and_goes_on(desk: Desk) -> None:

@@ -13,6 +13,7 @@ from amelia.model.errors import AmeliaError
 from amelia.system import process as processes
 from amelia.system.process import end_stale, is_alive, process_start_time, supervised
 from amelia.system.supervise import boot_id
+from amelia.system.supervisors import GRACE
 from tracing import Trace, wait_until
 
 pytestmark = [
@@ -62,7 +63,7 @@ def test_a_program_that_does_not_listen_survives_a_killed_amelia_by_its_grace_on
     pids(trace)
     amelia.kill()
     amelia.wait()
-    trace.wait_until_gone(seconds=processes.GRACE.total_seconds() + 3)
+    trace.wait_until_gone(seconds=GRACE.total_seconds() + 3)
 
 
 async def test_what_survived_amelia_and_supervisor_is_ended_on_resume(trace: Trace) -> None:

@@ -8,7 +8,6 @@ import sys
 import time
 from datetime import timedelta
 from pathlib import Path
-from tempfile import TemporaryFile
 
 import anyio
 import pytest
@@ -68,16 +67,15 @@ async def test_a_folder_that_is_not_there_is_an_error_and_leaves_nothing_open(tr
 
 async def test_input_output_and_messages_go_where_they_belong(trace: Trace) -> None:
     data = bytes(range(256)) * 40_000
-    with TemporaryFile() as errors:
-        async with supervised(
-            sh("cat; echo problem >&2"), cwd=trace.folder, env=trace.env, stdin=data, stderr=errors
-        ) as process:
-            assert await output_of(process) == data
-        errors.seek(0)
-        assert errors.read() == b"problem\n"
+    async with supervised(
+        sh("cat; echo problem >&2"), cwd=trace.folder, env=trace.env, stdin=data, keeps_errors=True
+    ) as process:
+        assert await output_of(process) == data
+        process.errors.seek(0)
+        assert process.errors.read() == b"problem\n"
 
 
-async def test_without_a_file_messages_come_with_the_output(trace: Trace) -> None:
+async def test_unless_they_are_kept_messages_come_with_the_output(trace: Trace) -> None:
     async with supervised(sh("echo a; echo b >&2; cat"), cwd=trace.folder, env=trace.env) as process:
         assert await output_of(process) == b"a\nb\n"
 

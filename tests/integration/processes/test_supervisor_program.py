@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from amelia.system import supervise
+from amelia.system.supervisors import Order
 from tracing import Trace
 
 pytestmark = [
@@ -42,13 +43,17 @@ RUN = "import sys; from amelia.system import supervise; supervise.run(sys.argv[1
 
 
 @contextmanager
-def supervisor(trace: Trace, script: str, *, grace: float = 5, lock: str = "") -> Generator[Supervisor]:
+def supervisor(
+    trace: Trace, script: str, *, grace: float = 5, lock: Path | None = None
+) -> Generator[Supervisor]:
     reader, writer = os.pipe()
-    env = {**os.environ, "AMELIA_TRACE": trace.mark, supervise.MARK: "token"}
-    arguments = [str(reader), str(grace), lock, "sh", "-c", script]
+    env = {**os.environ, "AMELIA_TRACE": trace.mark, supervise.MARK: trace.mark}
+    order = Order(
+        argv=["sh", "-c", script], cwd=trace.folder, env=env, stdin=b"", keeps_errors=True, lock=lock
+    )
+    os.write(writer, order.written(trace.mark))
     with subprocess.Popen(
-        [sys.executable, "-c", RUN, *arguments],
-        cwd=trace.folder,
+        [sys.executable, "-c", RUN, str(reader), str(grace)],
         env=env,
         pass_fds=[reader],
     ) as process:
@@ -68,7 +73,7 @@ DEAF = "trap '' TERM; (setsid sleep 600 &); echo > ready; while :; do sleep 0.01
 
 
 def test_it_ends_with_the_programs_code_once_nothing_is_left(trace: Trace) -> None:
-    with supervisor(trace, "(setsid sleep 600 &); exit 6", lock=str(trace.folder / "lock")) as running:
+    with supervisor(trace, "(setsid sleep 600 &); exit 6", lock=trace.folder / "lock") as running:
         assert running.exit_code() == 6
         assert not trace.living()
 
@@ -111,14 +116,14 @@ def test_a_signal_to_the_supervisor_is_a_wish_to_stop(trace: Trace, number: int)
 
 
 def test_two_cannot_work_under_one_lock(trace: Trace) -> None:
-    lock = str(trace.folder / "lock")
+    lock = trace.folder / "lock"
     with supervisor(trace, LISTENING, lock=lock):
         trace.read("ready")
-        before = Path(lock).read_text()
+        before = lock.read_text()
         with supervisor(trace, "echo > second", lock=lock) as second:
             assert second.exit_code() == supervise.LOCK_IS_HELD
         assert not (trace.folder / "second").exists()
-        assert Path(lock).read_text() == before
+        assert lock.read_text() == before
 
 
 def test_starting_it_is_quick(trace: Trace) -> None:
