@@ -14,6 +14,7 @@ from amelia.config.found import Entry, Found, Kind, Source
 from amelia.config.keys import PROFILE
 from amelia.config.tables import Entries
 from amelia.config.values import Reader, Schema
+from amelia.model.errors import ConfigError
 
 _PREFIX = "AMELIA_"
 _LONGEST = 10_000
@@ -48,7 +49,8 @@ def said_by(environment: Mapping[str, str], *, place: Path) -> Entries:
         if value := environment.get(name):
             source = Source(Kind.VARIABLE, name, place)
             if (found := _literal(value, reader)) == value and value.startswith(_STARTS_OF_LISTS):
-                raise Found(value, source, key).wrong("a whole list, if it begins as one")
+                hint = "write it as in a file, to its end"
+                raise _wrong(Found(value, source, key), "a whole list, if it begins as one", hint)
             entries[key] = Entry(reader(Found(found, source, key)), source.origin(key))
     return entries
 
@@ -60,10 +62,14 @@ def _refuse_tables(environment: Mapping[str, str], place: Path) -> None:
         found = Found(value, Source(Kind.VARIABLE, name, place), key)
         inner = next((each for each in _VARIABLES if each.startswith(f"{name}__")), None)
         hint = f"each of its keys has one, such as {inner}" if inner else "write it into a file of settings"
-        allowed = "a table, which no variable can hold"
-        if key.startswith("agents"):  # it may be a key
-            raise found.secret(allowed, hint=hint)
-        raise found.wrong(allowed, hint=hint)
+        raise _wrong(found, "a table, which no variable can hold", hint)
+
+
+def _wrong(found: Found, allowed: str, hint: str) -> ConfigError:
+    """Returns the error; what is said of agents may be a key, and is not repeated."""
+    if found.key.startswith("agents"):
+        return found.secret(allowed, hint=hint)
+    return found.wrong(allowed, hint=hint)
 
 
 def slips(environment: Mapping[str, str]) -> Iterator[str]:

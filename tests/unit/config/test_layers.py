@@ -313,6 +313,12 @@ def test_a_list_that_is_cut_off_is_no_command() -> None:
         said_by({"AMELIA_VERIFY__COMMAND": '["make", "test"'}, place=Path())
 
 
+def test_a_key_in_a_list_that_is_cut_off_is_not_shown() -> None:
+    with pytest.raises(ConfigError, match=r"AMELIA_AGENTS__KEY: agents\.key must be a whole list") as caught:
+        said_by({"AMELIA_AGENTS__KEY": '["sk-ant-made-up'}, place=Path())
+    assert "sk-ant" not in f"{caught.value}{caught.value.hint}"
+
+
 def test_a_key_in_the_variable_of_all_agents_is_not_shown() -> None:
     with pytest.raises(ConfigError, match="AMELIA_AGENTS: agents must be a table") as caught:
         said_by({"AMELIA_AGENTS": '{key = "sk-ant-made-up"}'}, place=Path())
