@@ -25,6 +25,8 @@ Turn = dict[str, Any]
 Env = Mapping[str, str]
 
 NOTHING: Env = MappingProxyType({})
+NOT_ROOT = ("setpriv", "--bounding-set=-dac_override,-dac_read_search") if os.geteuid() == 0 else ()
+"""What to start a program with so that permissions of files hold for it; nobody but root needs it."""
 
 PATIENCE = 600
 SETTINGS = '[verify]\ncommand = ["sh", "check.sh"]\n'
@@ -133,12 +135,14 @@ class Stage:
             **more,
         }
 
-    def start(self, *arguments: str | Path, cwd: Path | None = None, env: Env = NOTHING) -> "Started":
-        """Starts the program without waiting for it, in a session of its own."""
+    def start(
+        self, *arguments: str | Path, cwd: Path | None = None, env: Env = NOTHING, by: Sequence[str] = ()
+    ) -> "Started":
+        """Starts the program, if need be by another one, without waiting for it, in a session of its own."""
         out, err = (self.room / f"{time.monotonic_ns()}.{name}" for name in ("out", "err"))
         with out.open("wb") as stdout, err.open("wb") as stderr:
             process = subprocess.Popen(
-                [sys.executable, "-m", "amelia", *map(str, arguments)],
+                [*by, sys.executable, "-m", "amelia", *map(str, arguments)],
                 cwd=cwd or self.repo.path,
                 env=self.environ(env),
                 stdin=subprocess.DEVNULL,

@@ -9,11 +9,23 @@ from amelia.app.runs import notices
 from amelia.record.journal import SqliteJournal
 from amelia.record.runs import RunDirectory
 from repositories import git
-from stories import APPROVED, FILES, SETTINGS, Stage, develops, independent, make_stage, tasks, writes
+from stories import (
+    APPROVED,
+    FILES,
+    NOT_ROOT,
+    SETTINGS,
+    Stage,
+    develops,
+    independent,
+    make_stage,
+    tasks,
+    writes,
+)
 
 pytestmark = pytest.mark.slow
 
 ONCE = f"{SETTINGS}\n[modes.lifecycle]\nattempts = 1\n\n[modes.tasks]\nattempts = 1\n"
+IS_ROOT = bool(NOT_ROOT) and shutil.which(NOT_ROOT[0]) is None
 TEST = """\
 def test_{module}() -> None:
     from {module} import value
@@ -152,3 +164,27 @@ def test_nobody_touches_the_worktrees_of_a_run_that_another_process_drives(tmp_p
     with SqliteJournal(directory.journal):
         assert not list(notices(directory))
     assert not places.exists()
+
+
+@pytest.mark.skipif(IS_ROOT, reason="everything is permitted to root")
+@pytest.mark.parametrize(
+    "closing",
+    ["chmod -R a-w .", "chmod a-w .", "chmod 0 .", "chmod -R a-w docs", "rm -r docs/amelia; chmod a-w docs"],
+)
+def test_a_worktree_that_an_agent_closed_is_opened_again(tmp_path: Path, closing: str) -> None:
+    stage = make_stage(tmp_path, {**FILES, "docs/guide.md": "Read me.\n"})
+    work = ({"write": "a", "text": "a"}, {"run": closing})
+    script = (develops("1", *work), writes("2", "b"), APPROVED)
+    with stage.untouched():
+        done = stage.start(*stage.put(tasks("One", "Two"), *script), by=NOT_ROOT).wait()
+    assert (done.code, done.outcome) == (0, "completed")
+    assert {"a", "b", "docs/guide.md"} <= set(stage.files())
+
+
+@pytest.mark.skipif(IS_ROOT, reason="everything is permitted to root")
+def test_a_place_that_a_test_closed_is_opened_for_the_next(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path, {**FILES, "check.sh": "chmod 0 .\n"})
+    script = (writes("1", "a"), writes("2", "b"), APPROVED)
+    with stage.untouched():
+        done = stage.start(*stage.put(tasks("One", "Two"), *script), by=NOT_ROOT).wait()
+    assert (done.code, done.outcome) == (0, "completed")

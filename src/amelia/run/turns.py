@@ -37,7 +37,7 @@ async def start_turn(shop: Workshop, command: StartTurn, tell: Tell) -> tuple[ev
     chronicle = await to_thread.run_sync(shop.recorder.catch_up)
     retry = shop.retry(at, chronicle, command.feedback)
     await to_thread.run_sync(lambda: shop.open_lane(lane, start=command.start, unkept=unkept, retry=retry))
-    await to_thread.run_sync(shop.recorder.show_in, lane)
+    await to_thread.run_sync(shop.show_record, lane)
     carried = await carry_out(shop, command, lane, tell=tell)
     answer, ended = carried.answer, carried.answer.ended
     kept = await to_thread.run_sync(lambda: shop.keep(at, lane, shop.ref(at)))

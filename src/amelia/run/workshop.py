@@ -1,8 +1,12 @@
-"""What every step of a run works with: its store and lanes, its agents, its verifier, its plan."""
+"""What every step of a run works with: its store and lanes, its agents, its verifier, its plan.
+
+What an agent, or a test that it wrote, left of a lane is no obstacle: access that it took away is taken back.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import TypeVar
 
 from amelia.context.chronicle import Chronicle
 from amelia.context.places import Places
@@ -15,12 +19,14 @@ from amelia.model.events import RunStarted
 from amelia.model.git import CommitId, NotTaken, Snapshot, Stamp, TreeId, attempt_ref
 from amelia.run.asking import Desk
 from amelia.run.recording import Recorder
-from amelia.system.git_commands import tree_of
+from amelia.system.git_commands import tree_of, untracked
 from amelia.system.git_places import Lane, Purpose, Store
 from amelia.workspace.lanes import prepare
+from amelia.workspace.removal import open_up
 from amelia.workspace.snapshot import snapshot
 from amelia.workspace.unkept import Unkept, mark, unkept_in, unmark
 
+T = TypeVar("T")
 _LEFT = "What a turn that was cut off had left\n"
 
 
@@ -47,14 +53,21 @@ class Workshop:
         Ignored files that could speak for the tree stay only where the setup command is known to make them.
         """
         lane = Lane(self.store, number, Purpose.CHECK)
-        prepare(lane, tree=tree, base=base, keeps_ignored=self.facts.verify.setup is not None)
+        keeps_ignored = self.facts.verify.setup is not None
+        _with_access(lane, lambda: prepare(lane, tree=tree, base=base, keeps_ignored=keeps_ignored))
         return lane
 
     def show_work(self, lane: Lane, *, tree: TreeId, base: CommitId) -> None:
         """Fills a lane for somebody who reads the work, and may read the record."""
-        is_filled = self._held.pop(lane.number, None) == tree
-        prepare(lane, tree=tree, base=base, is_filled=is_filled)
-        self.recorder.show_in(lane)
+        is_held = self._held.pop(lane.number, None) == tree
+        # Hooks, the tests of the work and other agents had their turn since it was kept; a look costs half.
+        is_filled = is_held and not _with_access(lane, lambda: _strays(lane))
+        _with_access(lane, lambda: prepare(lane, tree=tree, base=base, is_filled=is_filled))
+        self.show_record(lane)
+
+    def show_record(self, lane: Lane) -> None:
+        """Puts the record into a lane, for an agent to read."""
+        _with_access(lane, lambda: self.recorder.show_in(lane))
 
     def stamp(self) -> Stamp:
         """Returns who commits, and when: now."""
@@ -77,7 +90,7 @@ class Workshop:
         self.keep_leftover(lane)
         self._held.pop(lane.number, None)
         refs = {retry.ref: retry.commit} if retry is not None and retry.ref and retry.commit else {}
-        prepare(lane, tree=start, base=unkept.base, refs=refs)
+        _with_access(lane, lambda: prepare(lane, tree=start, base=unkept.base, refs=refs))
         mark(lane, unkept)
 
     def keep_leftover(self, lane: Lane) -> None:
@@ -93,7 +106,7 @@ class Workshop:
         return self._keep(lane, Unkept(at.base, ref), message=self.message(at), with_hooks=True)
 
     def _keep(self, lane: Lane, what: Unkept, *, message: str, with_hooks: bool) -> Snapshot:
-        self.recorder.hide_from(lane)
+        _with_access(lane, lambda: self.recorder.hide_from(lane))
         kept = snapshot(
             lane,
             base=what.base,
@@ -110,7 +123,7 @@ class Workshop:
         unmark(lane)
         self._trees[kept.commit] = kept.tree
         if not kept.absorbed and not kept.unsaved:
-            self._held[lane.number] = kept.tree  # all files, and no others, until somebody works there again
+            self._held[lane.number] = kept.tree
         return kept
 
     def tree(self, commit: CommitId) -> TreeId:
@@ -147,3 +160,17 @@ class Workshop:
             ref=attempt_ref(self.facts.run, at.unit, last.attempt) if last is not None else None,
             commit=last.commit if last is not None else None,
         )
+
+
+def _with_access(lane: Lane, act: Callable[[], T]) -> T:
+    """Does something in a lane, if need be once more after everything there is open to us again."""
+    try:
+        return act()
+    except (PermissionError, GitError):  # git does not tell them apart
+        open_up(lane.directory)
+        return act()
+
+
+def _strays(lane: Lane) -> list[str]:
+    """Returns what of a lane is not as its index has it."""
+    return untracked(lane.repository, "--modified", "--deleted", "--directory")

@@ -14,6 +14,7 @@ from amelia.model.outcome import Reason
 from amelia.run.checks import verify_branch, verify_work
 from amelia.run.reviews import evaluate_findings, review_work
 from amelia.run.turns import start_turn
+from amelia.system.git_places import Purpose
 from integration.run.workshops import Act, Bench, ended, ending, make_bench, reporting
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -146,6 +147,27 @@ async def test_a_reviewer_that_changes_files_has_not_reviewed(bench: Bench, how:
     assert isinstance(event, ev.ReviewFailed)
     assert "is not to change files, but changed" in event.detail
     assert (await verified(bench, work)).passed
+
+
+@pytest.mark.parametrize("what", ["roof.txt", "stray.txt", "empty/"])
+async def test_what_became_of_the_files_since_they_were_kept_is_not_what_a_reviewer_sees(
+    bench: Bench, what: str
+) -> None:
+    work = await written(bench, reporting(DONE, roof="leaks"))
+    stray = bench.shop.lane(bench.place(), Purpose.WORK).directory / what
+    if what.endswith("/"):
+        stray.mkdir()
+    else:
+        stray.write_text("tight")
+    seen: dict[str, str] = {}
+
+    def look(place: Path) -> TurnEnded:
+        seen.update({path.name: path.read_text() if path.is_file() else "" for path in place.iterdir()})
+        return ended(report={"approved": True})
+
+    assert isinstance(await review(bench, work, look), ev.AttemptReviewed)
+    assert seen.pop("roof.txt") == "leaks"
+    assert seen.keys() == {".git", "check.sh", "docs", "ground.txt"}
 
 
 async def test_a_later_round_shows_the_reviewer_what_changed_since(bench: Bench) -> None:
