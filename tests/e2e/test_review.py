@@ -1,9 +1,14 @@
 """A checkout is reviewed as it is, by the agents of a run, and stays as it is."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from amelia.app.reviews import ReviewUnavailableError, judge_review, open_review
+from amelia.model.agents import Role
+from amelia.model.policy import POLICIES
+from amelia.model.settings import RunSettings
 from repositories import make_repository
 from stories import APPROVED, FILES, Done, Stage, Turn, develops, make_stage, rejects
 
@@ -271,3 +276,20 @@ def test_a_usage_limit_is_waited_out_and_said(stage: Stage, role: str) -> None:
     assert done.code == 1
     assert "to be mended: True." in done.out
     assert f"the {role} reached its usage limit; asked again at 2020-01-01T00:00:00+00:00" in done.err
+
+
+@pytest.mark.parametrize("role", [Role.REVIEWER, Role.EVALUATOR])
+def test_a_limit_that_does_not_end_is_not_waited_out_for_ever(stage: Stage, role: Role) -> None:
+    change(stage)
+    limited: Turn = {"role": role, "do": [{"limit": "2999-01-01T00:00:00Z"}]}
+    script = stage.play(limited, rejects("Name it."))
+    once = {mode: replace(policy, rests=0) for mode, policy in POLICIES.items()}
+    settings = replace(RunSettings().with_agents(driver="script", script=str(script)), policies=once)
+    with open_review(stage.repo.path, base=None, home=stage.home) as found:
+        if role is Role.REVIEWER:
+            with pytest.raises(ReviewUnavailableError, match="reached its usage limit again and again"):
+                judge_review(found, settings, lambda _: None)
+        else:
+            assert [finding.text for finding in judge_review(found, settings, lambda _: None).left] == [
+                "Name it."
+            ]

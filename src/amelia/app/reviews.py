@@ -231,12 +231,15 @@ class _Asking:
         return {ruling.finding: ruling for ruling in rulings}
 
     async def _asked(self, role: Role, ask: Callable[[], Awaitable[tuple[ev.Event, ...]]]) -> ev.Event:
-        """Returns what came of a question, once the limits that the agent reached are waited out."""
+        """Returns what came of a question, once the limits that the agent reached are waited out.
+
+        As often in a row as in a run; then the limit is what came of it.
+        """
         rests = 0
         while True:
             (event,) = await ask()
             self._record(event)
-            if not isinstance(event, ev.AnswerDelayed):
+            if not isinstance(event, ev.AnswerDelayed) or rests >= self.shop.facts.policy.rests:
                 return event
             rests += 1
             self.tell(
@@ -266,6 +269,8 @@ class _Asking:
 
 def _why_not(event: ev.Event) -> str:
     match event:
+        case ev.AnswerDelayed(until=until):
+            return f"the agent reached its usage limit again and again, now until {until}"
         case ev.UnitHeld():
             return "the budget of a unit is used up"
         case _:
