@@ -336,3 +336,14 @@ def test_a_branch_can_be_left_where_it_is(stage: Stage) -> None:
     assert stage.has_branch
     assert stage.amelia("finish", stage.name).code == 2
     assert stage.amelia("finish", stage.name, "--leave", "--pr").code == 2
+
+
+def test_a_branch_whose_repository_is_gone_can_be_left_too(stage: Stage) -> None:
+    with_remote(stage)
+    assert run_with(stage, "--pr").code == 4
+    stage.repo.path.rename(stage.room / "elsewhere")
+    done = stage.start("finish", stage.name, "--leave", "--json", cwd=stage.room).wait()
+    assert (done.code, [event["type"] for event in done.events]) == (0, ["finish_chosen"])
+    assert stage.start("inbox", "--all", "--json", cwd=stage.room).wait().json == []
+    done = stage.start("finish", stage.name, "--leave", cwd=stage.room).wait()
+    assert (done.code, done.out) == (0, f"the branch {stage.branch} stays as it is\n")

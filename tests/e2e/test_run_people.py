@@ -323,3 +323,19 @@ def test_a_plan_that_is_being_run_is_started_once_more_only_when_told_to(stage: 
     assert len(stage.names) == 1
     assert stage.run(plan, writes("1", "a"), APPROVED, options=["--again"]).code == 0
     assert len(stage.names) == 2
+
+
+def test_a_wish_that_nobody_can_take_up_is_not_said_to_be_fulfilled(stage: Stage) -> None:
+    done = stage.run(tasks("One"), develops("1", FAILS), APPROVED)
+    assert (done.code, done.outcome) == (1, "halted(verify_limit)")
+    elsewhere = stage.room / "elsewhere"
+    stage.repo.path.rename(elsewhere)
+    done = stage.start("retry", stage.name, "1", cwd=stage.room).wait()
+    assert (done.code, done.out) == (1, "")
+    assert "nobody has taken it up" in done.err
+    (log,) = stage.directory.glob("*.log")
+    assert str(log) in done.err
+    assert "is not a directory" in log.read_text()
+    elsewhere.rename(stage.repo.path)
+    stage.play(writes("1", "a"), APPROVED)
+    assert _goes_on(stage).outcome == "completed"

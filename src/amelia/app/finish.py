@@ -18,10 +18,11 @@ from amelia.model.errors import AmeliaError
 from amelia.model.journal import Journal
 from amelia.model.outcome import Result
 from amelia.model.state import RunState
+from amelia.record.journal import SqliteJournal
 from amelia.record.runs import RunDirectory
 from amelia.run.loop import Watcher
 from amelia.run.requests import refusal
-from amelia.schedule.machine import evolve
+from amelia.schedule.machine import evolve, fold
 from amelia.workspace.source import open_source
 
 
@@ -37,6 +38,14 @@ def heard(journal: Journal, run: RunState) -> RunState:
     if requests:
         journal.append(wishes, answering=requests)
     return reduce(evolve, wishes, run)
+
+
+def leave_branch(directory: RunDirectory, watcher: Watcher) -> None:
+    """Lets a completed run hear that its branch stays as it is; its repository need not be there any more."""
+    with SqliteJournal(directory.journal) as journal:
+        past = journal.read()
+        run = heard(journal, fold(recorded.event for recorded in past))
+        watcher.show(journal.read()[len(past) :], run)
 
 
 async def deliver(directory: RunDirectory, journal: Journal, run: RunState, *, watcher: Watcher) -> RunState:

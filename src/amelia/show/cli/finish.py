@@ -1,14 +1,19 @@
-"""`amelia finish RUN`: the branch of a completed run is merged, or becomes a pull request."""
+"""`amelia finish RUN`: the branch of a completed run is merged, becomes a pull request, or stays."""
+
+import sys
 
 import click
 
+from amelia.app.finish import leave_branch
 from amelia.app.people import RefusedError, ask, standing
 from amelia.config.places import state_home
+from amelia.land.deliver import branch_name
 from amelia.model.delivery import Finish, FinishChosen
 from amelia.model.outcome import Result
 from amelia.record.runs import find_run
 from amelia.show.cli.driving import drive
 from amelia.show.cli.finishing import finish_options
+from amelia.show.run.watchers import JsonWatcher, Silent
 from amelia.show.text import printable
 
 _OPTIONS = {Finish.LEAVE: "", Finish.PR: " --pr", Finish.MERGE: " --merge ff"}
@@ -41,4 +46,9 @@ def command(*, run: str, finish: Finish | None, leave: bool, as_json: bool) -> N
         click.echo(printable(f"run {directory.run} was {word} {done.where} already"))
         return
     ask(directory, FinishChosen(finish))
+    if leave:
+        leave_branch(directory, JsonWatcher(sys.stdout) if as_json else Silent())
+        if not as_json:
+            click.echo(f"the branch {branch_name(directory.run)} stays as it is")
+        return
     raise SystemExit(drive(directory, as_json=as_json))

@@ -8,6 +8,7 @@ import click
 from amelia.app.drafting import draft_of, drive_draft
 from amelia.app.people import ask, start_in_background
 from amelia.app.runs import drive_run
+from amelia.model.errors import AmeliaError
 from amelia.model.events import AbortRequested, CancelRequested
 from amelia.model.journal import Wanted
 from amelia.record.journal import JournalBusyError, SqliteJournal, is_driven
@@ -15,6 +16,10 @@ from amelia.record.runs import RunDirectory
 from amelia.show.run.draft_lines import SilentDraft
 from amelia.show.run.watchers import Silent
 from amelia.show.text import printable
+
+
+class NobodyThereError(AmeliaError):
+    """A wish is in the mailbox, and nobody came to read it."""
 
 
 def carry_wish(directory: RunDirectory, wanted: Wanted, *, said: str) -> None:
@@ -31,6 +36,12 @@ def carry_wish(directory: RunDirectory, wanted: Wanted, *, said: str) -> None:
         start_in_background(directory)
     if wish.is_fulfilled_soon():
         click.echo(printable(said))
+    elif not is_driven(directory.journal):
+        raise NobodyThereError(
+            f"nobody has taken it up: run {directory.run} could not be driven in the background",
+            hint=f"what it said is in {directory.log}; what you asked for is done once it goes on: "
+            f"amelia resume {directory.run}",
+        )
     else:
         click.echo(f"asked for, but not taken up yet; see what comes of it: amelia status {directory.run}")
     if is_alone and not is_ending:
