@@ -2,10 +2,10 @@
 
     launch.py LOG [TAG COUNT MOMENT] -- AMELIA ARGUMENTS
 
-- A point is an append to the journal, a git command, the start of an agent or a check, or a file of the record.
-  It carries tags: `journal` and the types of the events, `git` and the verb, `process` and the program, `file`
-  and what becomes of it (`written`, `shown` in a lane, `moved` into a lane or out of it). The COUNT-th point
-  that carries the TAG is the one to die at; if none is given, the process lives.
+- A point is an append to the journal, a git command, the start of an agent or a check, or a file of the record
+  or of the draft. It carries tags: `journal` and the types of the events, `git` and the verb, `process` and the
+  program, `file` and what becomes of it (`written`, `shown` in a lane, `moved` into a lane or out of it). The
+  COUNT-th point that carries the TAG is the one to die at; if none is given, the process lives.
 - A moment is `before`, `during` or `after`. During a git command: git has been started and goes on alone.
   During an append: everything is written, nothing is committed. While a file is written or shown: half of it is
   there. A start and a move are too short for a moment during them.

@@ -1,115 +1,48 @@
-"""The run that is killed: five units, two of them side by side, with two retries and a merge.
+"""What is killed: a story, and a place in which it happens once.
 
-The left side is sent back by the reviewer and lands after the right side, on a tip that has moved. The roof
-fails its checks once.
+A story says what lies in the repository and beside it, what a person types, and what the agents do. Each of
+their turns is noted when it begins.
 """
 
 import os
 import shutil
 import subprocess  # noqa: TID251 - the tests start amelia itself
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from amelia.record.runs import RunDirectory, all_runs, started
+from amelia.record.runs import RunDirectory, all_runs, proposed, started
 from repositories import Repo, fingerprint, make_repository
 
 PATIENCE = 120
 LAUNCHER = Path(__file__).with_name("launch.py")
-FILES = {
-    "README.md": "# A house\n",
-    # Of two checks at a time only one can remove the file, and hangs.
-    "check.sh": "if rm $TMPDIR/hang 2>/dev/null; then trap '' TERM; sleep 600; fi\ntest ! -e broken.txt\n",
-    "amelia.toml": '[verify]\ncommand = ["sh", "check.sh"]\n',
-}
-PLAN = """\
-# A house
 
-**Goal:** Build a small house
 
-## Phase 1: Ground
+@dataclass(frozen=True, slots=True)
+class Hanging:
+    """Something that never ends by itself, once; and the points at which it is under way."""
 
-### Task 1: Lay the ground
-- **Type:** chore
-- Create: `ground.txt`
+    name: str
+    command: str
+    points: Sequence[tuple[str, int]]
 
-## Phase 2: Left
 
-### Task 2: Build the left wall
-- **Type:** chore
-- **Depends on:** Task 1
-- Create: `left/wall.txt`
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Story:
+    """What is to be done, and by whom.
 
-### Task 3: Cut a window into it
-- **Type:** chore
-- **Depends on:** Task 2
-- Create: `left/window.txt`
+    `files` are in the repository, those `given` beside it, at the `{path}` of the `command`. In the script
+    `%(note)s` notes a turn, and `%(hang)s` hangs if it is to. Nothing is killed after the first point with
+    the tag `last`.
+    """
 
-## Phase 3: Right
-
-### Task 4: Build the right wall
-- **Type:** chore
-- **Depends on:** Task 1
-- Create: `right.txt`
-
-## Phase 4: Roof
-
-### Task 5: Put the roof on
-- **Type:** chore
-- **Depends on:** Task 3, Task 4
-- Create: `roof.txt`
-
-## Phase 5: Paint
-
-### Task 6: Paint it
-- **Type:** docs
-- **Depends on:** Task 5
-- Create: `paint.txt`
-- Modify: `ground.txt`
-"""
-# Something that outlives the turn in which an agent started it, unless somebody sees to that.
-STRAY = '{run="setsid sleep 600 >/dev/null 2>&1 &"}'
-# What the developer does, by unit and attempt; each turn is noted when it begins.
-WORK = {
-    ("phase-1", 1): '{write="ground.txt", text="ground\\n"}',
-    ("phase-2", 1): '{write="left/wall.txt", text="thin\\n"}, {write="left/window.txt", text="glass\\n"}',
-    ("phase-2", 2): '{write="left/wall.txt", text="thick\\n"}, {write="left/window.txt", text="glass\\n"}',
-    ("phase-3", 1): STRAY + ', {write="right.txt", text="wall\\n"}',
-    ("phase-4", 1): '{write="roof.txt", text="leaky\\n"}, {write="broken.txt", text="tile\\n"}',
-    ("phase-4", 2): '{write="roof.txt", text="tight\\n"}',
-    ("phase-5", 1): '{write="paint.txt", text="white\\n"}, {append="ground.txt", text="swept\\n"}',
-}
-REVIEWS = """
-[[turn]]
-role = "reviewer"
-unit = "phase-2"
-attempt = 1
-do = [{run="%(note)s"}]
-report = {approved=false, comments=[{text="The wall is thin.", file="left/wall.txt"}]}
-
-[[turn]]
-role = "reviewer"
-do = [{run="%(note)s"}]
-report = {approved=true}
-
-[[turn]]
-role = "evaluator"
-do = [{run="%(note)s"}]
-report = {items=[{finding=1, disposition="IMPLEMENT"}]}
-"""
-# What goes wrong once, in the turn of the right side: that agent, or the next check, never ends by itself.
-HANGING = {
-    "agent": "trap '' TERM; sleep 600",
-    "check": "touch $TMPDIR/hang",
-}
-TURN = """
-[[turn]]
-role = "developer"
-unit = "%s"
-attempt = %d
-do = [{run="%s"}, %s]
-report = {status="completed", summary="done"}
-"""
+    files: Mapping[str, str]
+    given: Mapping[str, str]
+    script: str
+    command: tuple[str, ...]
+    hanging: tuple[Hanging, ...]
+    last: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +50,7 @@ class Place:
     """A directory with everything of one run: the user's repository, the plan, the state of Amelia."""
 
     path: Path
+    story: "Story"
 
     @property
     def repo(self) -> Repo:
@@ -150,8 +84,9 @@ class Place:
 
     @property
     def run(self) -> RunDirectory | None:
-        """The run that has begun, if one has."""
-        return next((one for one in all_runs(self.home) if started(one) is not None), None)
+        """The run that has begun, if one has; with a plan, or with a goal."""
+        begun = (one for one in all_runs(self.home) if started(one) is not None or proposed(one) is not None)
+        return next(begun, None)
 
     @property
     def checkout(self) -> dict[str, str]:
@@ -178,15 +113,15 @@ class Place:
             )
 
     def start(self, *, at: tuple[str, ...] = ()) -> int | None:
-        """Runs the plan, or goes on with the run that there is; returns the exit code."""
+        """Begins the run, or goes on with the run that there is; returns the exit code."""
         return wait(self.launch(*self.command(), at=at))
 
     def command(self) -> tuple[str, ...]:
-        """What a person types to get the plan done, whatever happened before."""
+        """What a person types to get the work done, whatever happened before."""
         if self.run is not None:
             return ("resume", self.run.run)
-        plan, script = str(self.path / "plan.md"), str(self.path / "script.toml")
-        return ("run", plan, "--script", script, "--mode", "phased", "--parallel", "2", "--no-input")
+        words = (*self.story.command, "--script", "{path}/script.toml", "--no-input")
+        return tuple(word.replace("{path}", str(self.path)) for word in words)
 
     def remove(self) -> None:
         shutil.rmtree(self.path)
@@ -202,18 +137,15 @@ def wait(process: "subprocess.Popen[bytes]") -> int | None:
         return None
 
 
-def make_place(path: Path, *, hanging: str | None = None) -> Place:
-    """Makes a place in which nothing has happened yet; something of `HANGING` may be in store there."""
+def make_place(path: Path, story: Story, *, hanging: Hanging | None = None) -> Place:
+    """Makes a place in which nothing has happened yet; something that hangs may be in store there."""
     path.mkdir(parents=True)
-    place = Place(path)
+    place = Place(path, story)
     (path / "tmp").mkdir()
-    make_repository(place.repo.path, FILES)
-    (path / "plan.md").write_text(PLAN)
+    make_repository(place.repo.path, story.files)
+    for name, text in story.given.items():
+        (path / name).write_text(text)
     note = f"echo $AMELIA_ROLE $AMELIA_UNIT $AMELIA_ATTEMPT >> {path}/turns.log"
-    work = dict(WORK)
-    if hanging is not None:
-        once = f"test -e {place.once} || {{ touch {place.once}; {HANGING[hanging]}; }}"
-        work["phase-3", 1] += f', {{run="{once}"}}'
-    turns = (TURN % (unit, attempt, note, acts) for (unit, attempt), acts in work.items())
-    (path / "script.toml").write_text(REVIEWS % {"note": note} + "".join(turns))
+    hang = f"test -e {place.once} || {{ touch {place.once}; {hanging.command}; }}" if hanging else "true"
+    (path / "script.toml").write_text(story.script % {"note": note, "hang": hang})
     return place

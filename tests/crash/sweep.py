@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from crash.story import HANGING, Place, make_place, wait
+from crash.story import Hanging, Place, Story, make_place, wait
 from crash.witness import Fault, Kind, Witness, faults, testify
 
 MOMENTS = ("before", "during", "after")
@@ -36,11 +36,11 @@ class Case:
 
     points: tuple[Point, ...]
     rivals: int = 1
-    hanging: str | None = None
+    hanging: Hanging | None = None
 
     def __str__(self) -> str:
         rivals = f", {self.rivals} resume" if self.rivals > 1 else ""
-        hanging = f", with a hanging {self.hanging}" if self.hanging else ""
+        hanging = f", with a hanging {self.hanging.name}" if self.hanging else ""
         return ", then ".join(map(str, self.points)) + rivals + hanging
 
 
@@ -67,7 +67,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A run that nothing interrupted: where it was, what it left, and the points it went through."""
+    """A run that nothing interrupted: where it was, what it left, and the points it can be killed at."""
 
     place: Place
     witness: Witness
@@ -78,13 +78,14 @@ class Reference:
         return Counter(itertools.chain.from_iterable(set(tags) for tags in self.points))
 
 
-def record_reference(directory: Path) -> Reference:
-    """Runs the story once, in peace."""
-    place = make_place(directory)
+def record_reference(directory: Path, story: Story) -> Reference:
+    """Plays a story once, in peace."""
+    place = make_place(directory, story)
     checkout = place.checkout
     code = place.start()
     assert code == 0, place.said
-    reference = Reference(place, testify(place), place.points)
+    ends = (n for n, tags in enumerate(place.points, start=1) if story.last in tags)
+    reference = Reference(place, testify(place), place.points[: next(ends, None)])
     wrong = list(faults(place, reference.witness, checkout=checkout))
     assert not wrong, wrong
     return reference
@@ -93,7 +94,7 @@ def record_reference(directory: Path) -> Reference:
 def play(case: Case, directory: Path, reference: Reference) -> Verdict:
     """Plays a case in a directory of its own, which stays if something is wrong."""
     began = time.monotonic()
-    place = make_place(directory, hanging=case.hanging)
+    place = make_place(directory, reference.place.story, hanging=case.hanging)
     checkout = place.checkout
     died_at: list[str] = []
     for point in case.points:
@@ -131,33 +132,34 @@ def every_point(reference: Reference) -> list[Case]:
     ]
 
 
-def every_kind(reference: Reference, *, kills: int = 3) -> list[Case]:
+def every_kind(reference: Reference, *, kills: int = 3, is_once: bool = False) -> list[Case]:
     """Returns each git verb and each type of event, before and after, with some kills to a run.
 
-    Events that are written together are lost together, so a type that another point brings with it needs no
+    If each `is_once` only, before and after take turns. Events that are written together are lost together, so a type that another point brings with it needs no
     point of its own.
     """
     counts = reference.counts()
     covered: set[str] = set(ALL_TAGS)
     wanted: list[tuple[int, str, str]] = []
+    moments = itertools.cycle([("before",), ("after",)] if is_once else [("before", "after")])
     for tag in sorted(counts, key=lambda one: (counts[one], one)):
         if tag in covered:
             continue
         places = [place for place, tags in enumerate(reference.points) if tag in tags]
         middle = places[(len(places) - 1) // 2]
         covered.update(reference.points[middle])
-        wanted += [(middle, tag, moment) for moment in ("before", "after")]
+        wanted += [(middle, tag, moment) for moment in next(moments)]
     wanted.sort()
     size = -(-len(wanted) // kills)
     return [Case(tuple(_chain(reference, wanted[first::size]))) for first in range(size)]
 
 
-def every_hanging() -> list[Case]:
+def every_hanging(reference: Reference) -> list[Case]:
     """Returns points beside which an agent or a check is under way that does not end by itself."""
     return [
         Case((Point(tag, count, moment),), hanging=hanging)
-        for hanging in HANGING
-        for tag, count in (("attempt_verified", 2), ("attempt_reviewed", 2))
+        for hanging in reference.place.story.hanging
+        for tag, count in hanging.points
         for moment in MOMENTS
     ]
 
@@ -165,8 +167,7 @@ def every_hanging() -> list[Case]:
 def any_points(reference: Reference, number: int, *, kills: int = 1, rivals: int = 1) -> list[Case]:
     """Returns cases at points that are picked by chance, the same every time."""
     chance = Random(number * 100 + kills * 10 + rivals)  # noqa: S311 - nothing secret
-    counts = reference.counts()
-    return [Case(tuple(_points(chance, counts["git"], kills=kills)), rivals=rivals) for _ in range(number)]
+    return [Case(tuple(_points(chance, reference, kills=kills)), rivals=rivals) for _ in range(number)]
 
 
 def _chain(reference: Reference, wanted: Sequence[tuple[int, str, str]]) -> Iterator[Point]:
@@ -178,10 +179,12 @@ def _chain(reference: Reference, wanted: Sequence[tuple[int, str, str]]) -> Iter
         start = place + (moment == "after")
 
 
-def _points(chance: Random, last: int, *, kills: int) -> Iterator[Point]:
+def _points(chance: Random, reference: Reference, *, kills: int) -> Iterator[Point]:
     """Yields points that lie behind each other, the first of them in a run that has begun."""
-    # A new run asks git some twenty times before it begins; the last few questions come after its end.
-    first, end = 25, last - 5
+    birth = next(n for n, tags in enumerate(reference.points) if "journal" in tags)
+    asked = [n for n, tags in enumerate(reference.points) if "git" in tags]
+    # The last few questions come after the end of a run.
+    first, end = sum(n < birth for n in asked) + 1, len(asked) - 5
     for kill in range(kills):
         count = chance.randint(first, end - (end - first) // 3 * (kills - kill - 1))
         yield Point("git", count, chance.choice(MOMENTS))

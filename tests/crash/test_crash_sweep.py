@@ -1,4 +1,4 @@
-"""A run that is killed and resumed is the run that nobody killed.
+"""A run that is killed and resumed is the run that nobody killed, and so is one that begins with a goal.
 
 Here every kind of event and of git command has its turn; `scripts/crash-sweep` does it at every point there is.
 """
@@ -12,6 +12,8 @@ import pytest
 from amelia.model import events as ev
 from amelia.model.outcome import Cause
 from amelia.record.journal import read_journal
+from crash.house import HOUSE
+from crash.shed import SHED
 from crash.sweep import (
     MOMENTS,
     Case,
@@ -29,7 +31,12 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def reference(tmp_path_factory: pytest.TempPathFactory) -> Reference:
-    return record_reference(tmp_path_factory.mktemp("crash") / "reference")
+    return record_reference(tmp_path_factory.mktemp("crash") / "reference", HOUSE)
+
+
+@pytest.fixture(scope="module")
+def draft(tmp_path_factory: pytest.TempPathFactory) -> Reference:
+    return record_reference(tmp_path_factory.mktemp("crash") / "draft", SHED)
 
 
 def wrong(cases: Sequence[Case], directory: Path, reference: Reference) -> list[str]:
@@ -88,7 +95,7 @@ def test_a_run_that_is_killed_while_its_record_is_committed_has_it_once(
 def test_an_agent_or_a_check_that_hangs_ends_with_the_run_that_was_killed(
     reference: Reference, tmp_path: Path
 ) -> None:
-    assert not wrong(every_hanging(), tmp_path, reference)
+    assert not wrong(every_hanging(reference), tmp_path, reference)
 
 
 def test_a_resumption_survives_being_killed_too(reference: Reference, tmp_path: Path) -> None:
@@ -99,3 +106,25 @@ def test_of_two_that_resume_at_once_one_drives_and_the_other_follows(
     reference: Reference, tmp_path: Path
 ) -> None:
     assert not wrong(any_points(reference, 3, rivals=2), tmp_path, reference)
+
+
+def test_a_draft_has_two_versions_and_ends_where_its_first_unit_starts(draft: Reference) -> None:
+    assert sorted(draft.witness.texts) == ["issue.md", "plan.md", "plans/1.md", "plans/2.md"]
+    types = [tags for kind, *tags in draft.points if kind == "journal"]
+    assert types[0] == ["run_proposed"]
+    assert types[-3:] == [
+        ["plan_drafted", "plan_approved"],
+        ["run_started"],
+        ["unit_started", "step_started"],
+    ]
+
+
+def test_a_draft_survives_a_kill_around_every_kind_of_event_and_git_command(
+    draft: Reference, tmp_path: Path
+) -> None:
+    cases = [
+        *every_kind(draft, is_once=True),
+        *(case for case in every_hanging(draft) if case.points[0].moment == "after"),
+        *any_points(draft, 1, rivals=2),
+    ]
+    assert not wrong(cases, tmp_path, draft)

@@ -1,8 +1,8 @@
 """What a run left behind, and how that differs from what it leaves when nothing interrupts it.
 
 Commits, the final tree, the history of every unit, kept attempts and worktrees have to be the same; the two
-units that run side by side may land in either order. Steps that were under way may start again, steps that
-had finished may not. The record is there once, and says the same but for ids, and for turns that were paid
+units that run side by side may land in either order. So have the versions of a plan that the architect wrote.
+Steps that were under way may start again, steps that had finished may not. The record is there once, and says the same but for ids, and for turns that were paid
 again.
 """
 
@@ -15,7 +15,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import TypeAlias
 
+from amelia.model import drafts as dr
 from amelia.model import events as ev
 from amelia.model.errors import AmeliaError
 from amelia.model.outcome import Outcome, Result
@@ -30,7 +32,12 @@ CUT_OFF = re.compile(r"refs/amelia/RUN/[^/]+/\d+-\w+")
 IDS = re.compile(r"\b[0-9a-f]{7,64}\b")
 PAID = re.compile(r"nobody reported: \d+")
 SIDE_BY_SIDE = ("phase-2", "phase-3")
-ROLES = {"developer": ev.Step.DRIVE, "reviewer": ev.Step.REVIEW, "evaluator": ev.Step.EVALUATE}
+ROLES = {
+    "architect": "draft",
+    "developer": ev.Step.DRIVE,
+    "reviewer": ev.Step.REVIEW,
+    "evaluator": ev.Step.EVALUATE,
+}
 FINISHES: Mapping[type, ev.Step] = {
     ev.AttemptEnded: ev.Step.DRIVE,
     ev.AttemptVerified: ev.Step.VERIFY,
@@ -40,7 +47,12 @@ FINISHES: Mapping[type, ev.Step] = {
     ev.LandingRefused: ev.Step.LAND,
 }
 # What an event says beside its type, if that does not depend on chance or time.
-TELLING = ("attempt", "task", "passed", "approved", "ending", "cause", "lane", "reason")
+TELLING = ("attempt", "task", "passed", "approved", "ending", "cause", "lane", "reason", "version", "hash")
+# What the run keeps of what it was told to do.
+TEXTS = ("plan.md", "issue.md", "plans/*")
+
+
+_Step: TypeAlias = tuple[str, int, str]
 
 
 class Kind(StrEnum):
@@ -73,6 +85,7 @@ class Witness:
     histories: Mapping[str, Sequence[str]]
     refs: Mapping[str, str]
     worktrees: frozenset[str]
+    texts: Mapping[str, str]
     runs: int
 
 
@@ -93,6 +106,11 @@ def testify(place: Place) -> Witness:
             for pattern in ("*", "lanes/*/*", "store.git/lanes/*")
             for path in directory.path.glob(pattern)
         ),
+        texts={
+            path.relative_to(directory.path).as_posix(): _digest(path.read_text())
+            for pattern in TEXTS
+            for path in directory.path.glob(pattern)
+        },
         runs=len(list((place.home / "runs").iterdir())),
     )
 
@@ -136,6 +154,8 @@ def _differences(found: Witness, wanted: Witness) -> Iterator[Fault]:
     for unit, history in wanted.histories.items():
         if found.histories.get(unit) != history:
             yield Fault(Kind.HISTORY, f"{unit}: {found.histories.get(unit)} instead of {history}")
+    if found.texts != wanted.texts:
+        yield Fault(Kind.HISTORY, f"other texts: {sorted(found.texts.items() ^ wanted.texts.items())}")
     for ref, tree in wanted.refs.items():
         if found.refs.get(ref) != tree:
             yield Fault(Kind.COMMITS, f"{ref}: {found.refs.get(ref)} instead of {tree}")
@@ -161,28 +181,42 @@ def _in_the_journal(place: Place) -> Iterator[Fault]:
     assert place.run is not None
     if is_driven(place.run.journal):
         yield Fault(Kind.LEFT, "the lock on the journal")
-    finished: set[tuple[str, int, ev.Step]] = set()
-    begun: Counter[tuple[str, int, ev.Step]] = Counter()
+    finished: set[_Step] = set()
+    begun: Counter[_Step] = Counter()
     for recorded in read_journal(place.run.journal):
-        match recorded.event:
-            case ev.StepStarted(unit, attempt, step):
-                begun[unit, attempt, step] += 1
-                if (unit, attempt, step) in finished:
-                    yield Fault(Kind.REPEATED, f"{step} of {unit}, attempt {attempt}, at {recorded.seq}")
-            case ev.StepBroke(unit, step, detail):
-                yield Fault(Kind.HISTORY, f"{step} of {unit} broke: {detail}")
-            case event if type(event) in FINISHES:
-                fact = plain(event)
-                key = (fact["unit"], fact["attempt"], FINISHES[type(event)])
-                if key in finished:
-                    yield Fault(Kind.REPEATED, f"{key} is finished twice")
-                finished.add(key)
-            case _:
-                pass
+        if isinstance(recorded.event, ev.StepBroke):
+            yield Fault(Kind.HISTORY, str(recorded.event))
+        if (key := _begins(recorded.event)) is not None:
+            begun[key] += 1
+            if key in finished:
+                yield Fault(Kind.REPEATED, f"{key} at {recorded.seq}")
+        if (key := _finishes(recorded.event)) is not None:
+            if key in finished:
+                yield Fault(Kind.REPEATED, f"{key} is finished twice")
+            finished.add(key)
     for turn, count in Counter(place.turns).items():
         role, unit, attempt = turn.split()
         if count > begun[unit, int(attempt), ROLES[role]]:
             yield Fault(Kind.REPEATED, f"{count} turns of {turn}, not all of them in the journal")
+
+
+def _begins(event: ev.Event) -> _Step | None:
+    match event:
+        case ev.StepStarted(unit, attempt, step):
+            return (unit, attempt, step)
+        case dr.DraftStarted(version):
+            return (dr.DRAFT, version, ROLES["architect"])
+        case _:
+            return None
+
+
+def _finishes(event: ev.Event) -> _Step | None:
+    if isinstance(event, dr.PlanDrafted):
+        return (dr.DRAFT, event.version, ROLES["architect"])
+    if type(event) in FINISHES:
+        fact = plain(event)
+        return (fact["unit"], fact["attempt"], FINISHES[type(event)])
+    return None
 
 
 def _locks(place: Place) -> Iterator[Fault]:
@@ -219,17 +253,18 @@ def _digest(text: str) -> str:
 
 
 # A turn that was cut off is made again, in a session of its own, and pays again.
-_OF_A_TURN = (ev.StepStarted, ev.SessionOpened, ev.UsageReported)
+_OF_A_TURN = (dr.DraftStarted, ev.StepStarted, ev.SessionOpened, ev.UsageReported)
 
 
 def _histories(happened: Sequence[ev.Event]) -> dict[str, list[str]]:
-    """Returns what happened to every unit, in words that are the same in every run."""
+    """Returns what happened to every unit and to the draft, in words that are the same in every run."""
     histories: dict[str, list[str]] = {}
     for event in happened:
         fact = plain(event)
-        if "unit" in fact and not isinstance(event, _OF_A_TURN):
+        unit = dr.DRAFT if isinstance(event, dr.DraftEvent | ev.RunStarted) else fact.get("unit")
+        if unit is not None and not isinstance(event, _OF_A_TURN):
             told = [f"{key}={fact[key]}" for key in TELLING if key in fact]
-            histories.setdefault(fact["unit"], []).append(" ".join([type_name(type(event)), *told]))
+            histories.setdefault(unit, []).append(" ".join([type_name(type(event)), *told]))
     return histories
 
 

@@ -37,17 +37,20 @@ def drive(directory: RunDirectory, *, as_json: bool) -> int:
     """
     write = tolerant(sys.stdout)
     watcher = JsonDraft(write) if as_json else LineDraft(write, sys.stdout)
+    is_following = False
     while draft_of(directory) is not None:
         journal = _taken(directory)
         if journal is not None:
             with journal:
                 code = _drive_draft(directory, journal, watcher)
                 return _drive_run(directory, journal, as_json=as_json) if code is None else code
+        is_following = True
         try:
             _follow_draft(directory, watcher)
         except KeyboardInterrupt:
             return _left(directory)
-    return _drive_run(directory, _taken(directory), as_json=as_json)
+    # Who followed the draft has seen nothing of the run yet, however far that is, and may not drive it anew.
+    return _drive_run(directory, None if is_following else _taken(directory), as_json=as_json)
 
 
 def _taken(directory: RunDirectory) -> SqliteJournal | None:
