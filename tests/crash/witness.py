@@ -1,9 +1,9 @@
 """What a run left behind, and how that differs from what it leaves when nothing interrupts it.
 
-Commits, the final tree, the history of every unit, kept attempts and worktrees have to be the same; the two
-units that run side by side may land in either order. So have the versions of a plan that the architect wrote.
-Steps that were under way may start again, steps that had finished may not. The record is there once, and says the same but for ids, and for turns that were paid
-again.
+Commits, the final tree, the history of every unit and of the draft, the versions of the plan, kept attempts
+and worktrees have to be the same; the two units that run side by side may land in either order. Steps that
+were under way may start again, steps that had finished may not. The record is there once, and says the same
+but for ids, and for turns that were paid again.
 """
 
 import hashlib
@@ -50,7 +50,6 @@ FINISHES: Mapping[type, ev.Step] = {
 TELLING = ("attempt", "task", "passed", "approved", "ending", "cause", "lane", "reason", "version", "hash")
 # What the run keeps of what it was told to do.
 TEXTS = ("plan.md", "issue.md", "plans/*")
-
 
 _Step: TypeAlias = tuple[str, int, str]
 
