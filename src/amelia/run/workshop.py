@@ -6,6 +6,7 @@ What an agent, or a test that it wrote, left of a lane is no obstacle: access th
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from pathlib import Path
 from typing import TypeVar
 
 from amelia.context.chronicle import Chronicle
@@ -24,6 +25,7 @@ from amelia.system.git_places import Lane, Purpose, Store
 from amelia.workspace.lanes import prepare
 from amelia.workspace.removal import open_up
 from amelia.workspace.snapshot import snapshot
+from amelia.workspace.standalone import Written
 from amelia.workspace.unkept import Unkept, mark, unkept_in, unmark
 
 T = TypeVar("T")
@@ -42,6 +44,7 @@ class Workshop:
     now: Callable[[], datetime]
     _trees: dict[CommitId, TreeId] = field(default_factory=dict[CommitId, TreeId])
     _held: dict[int, TreeId] = field(default_factory=dict[int, TreeId])
+    _written: dict[Path, Written] = field(default_factory=dict[Path, Written])
 
     def lane(self, at: Place, purpose: Purpose) -> Lane:
         """Returns the worktree in which a step works."""
@@ -53,8 +56,8 @@ class Workshop:
         Ignored files that could speak for the tree stay only where the setup command is known to make them.
         """
         lane = Lane(self.store, number, Purpose.CHECK)
-        keeps_ignored = self.facts.verify.setup is not None
-        _with_access(lane, lambda: prepare(lane, tree=tree, base=base, keeps_ignored=keeps_ignored))
+        keeps, written = self.facts.verify.setup is not None, self._written_in(lane)
+        _with_access(lane, lambda: prepare(lane, tree=tree, base=base, keeps_ignored=keeps, written=written))
         return lane
 
     def show_work(self, lane: Lane, *, tree: TreeId, base: CommitId) -> None:
@@ -62,7 +65,8 @@ class Workshop:
         is_held = self._held.pop(lane.number, None) == tree
         # Hooks, the tests of the work and other agents had their turn since it was kept; a look costs half.
         is_filled = is_held and not _with_access(lane, lambda: _strays(lane))
-        _with_access(lane, lambda: prepare(lane, tree=tree, base=base, is_filled=is_filled))
+        written = self._written_in(lane)
+        _with_access(lane, lambda: prepare(lane, tree=tree, base=base, is_filled=is_filled, written=written))
         self.show_record(lane)
 
     def show_record(self, lane: Lane) -> None:
@@ -90,7 +94,8 @@ class Workshop:
         self.keep_leftover(lane)
         self._held.pop(lane.number, None)
         refs = {retry.ref: retry.commit} if retry is not None and retry.ref and retry.commit else {}
-        _with_access(lane, lambda: prepare(lane, tree=start, base=unkept.base, refs=refs))
+        written = self._written_in(lane)
+        _with_access(lane, lambda: prepare(lane, tree=start, base=unkept.base, refs=refs, written=written))
         mark(lane, unkept)
 
     def keep_leftover(self, lane: Lane) -> None:
@@ -125,6 +130,9 @@ class Workshop:
         if not kept.absorbed and not kept.unsaved:
             self._held[lane.number] = kept.tree
         return kept
+
+    def _written_in(self, lane: Lane) -> Written:
+        return self._written.setdefault(lane.directory, Written())
 
     def tree(self, commit: CommitId) -> TreeId:
         """Returns the tree of a commit; git need not be asked about those that were made here."""

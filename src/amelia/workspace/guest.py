@@ -11,13 +11,12 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import TypeAlias
 
 from amelia.system.git_places import Lane
+from amelia.workspace.marks import Mark, mark_of
 from amelia.workspace.removal import remove
 
 _GLOB = frozenset("\\*?[]!# ")
-_Mark: TypeAlias = tuple[int, int, int]
 
 
 @dataclass(slots=True)
@@ -25,7 +24,7 @@ class Shown:
     """What was put into one lane: the version of each file, and the marks by which changes are noticed."""
 
     versions: dict[str, int] = field(default_factory=dict[str, int])
-    marks: dict[str, _Mark] = field(default_factory=dict[str, _Mark])
+    marks: dict[str, Mark] = field(default_factory=dict[str, Mark])
 
     @property
     def names(self) -> set[str]:
@@ -63,7 +62,7 @@ def put_in(lane: Lane, path: str, *, master: Path, versions: Mapping[str, int], 
         shutil.copyfile(master / name, top / name)
         shown.versions[name] = versions[name]
     for name in {*new, *(str(PurePosixPath(name).parent) for name in new)} - {"."}:
-        shown.marks[name] = _mark(f"{top}/{name}")
+        shown.marks[name] = mark_of(f"{top}/{name}")
     return True
 
 
@@ -99,15 +98,9 @@ def _is_untouched(top: Path, shown: Shown) -> bool:
     try:
         found = set(os.listdir(top))  # noqa: PTH208 - names are all that is needed, and there may be many
         is_ours = found == shown.names and not top.is_symlink()
-        return is_ours and all(_mark(f"{top}/{name}") == mark for name, mark in shown.marks.items())
+        return is_ours and all(mark_of(f"{top}/{name}") == mark for name, mark in shown.marks.items())
     except OSError:
         return False
-
-
-def _mark(path: str) -> _Mark:
-    # Not by way of `Path`, which takes several times as long: this is done for every file in every turn.
-    seen = os.lstat(path)
-    return seen.st_ino, seen.st_ctime_ns, seen.st_size
 
 
 def _aside(lane: Lane) -> Path:

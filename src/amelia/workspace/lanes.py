@@ -2,7 +2,7 @@
 
 - Tracked files are those of the tree; untracked files and nested repositories are gone; ignored files stay
   where they are wanted (what an agent installed), and go where they could tell a lie (where tests run).
-- The agent's `.git` is new every time and stands at the base, with an index that matches the files.
+- The agent's `.git` is as new every time and stands at the base, with an index that matches the files.
 - A worktree in any state can be prepared: links, missing permissions, a damaged index, no directory at all.
 - One lane is used by one caller at a time; different lanes do not know each other.
 """
@@ -13,7 +13,7 @@ from amelia.model.git import CommitId, Prepared, Treeish
 from amelia.system.git_places import Lane
 from amelia.workspace.fill import fill
 from amelia.workspace.removal import real_directory
-from amelia.workspace.standalone import Standalone, write_repository
+from amelia.workspace.standalone import Standalone, Written, write_repository
 from amelia.workspace.store import AGENT_CONFIG, borrowed_objects
 from amelia.workspace.submodules import populate
 
@@ -28,16 +28,18 @@ def prepare(
     keeps_ignored: bool = True,
     is_filled: bool = False,
     refs: Mapping[str, CommitId] = _NONE,
+    written: Written | None = None,
 ) -> Prepared:
     """Puts a tree into a lane's worktree, with the base as the commit that the agent sees, and `refs`.
 
-    A caller who knows that the files are those of the tree saves git the look at all of them.
+    A caller who knows that the files are those of the tree saves git the look at all of them; one who
+    remembers what was `written` in this lane before saves its writing, as far as nobody touched it.
     """
     real_directory(lane.directory)
     point_at(lane, base)
     if not is_filled:
         fill(lane.repository, tree, keeps_ignored=keeps_ignored)
-    write_repository(lane.directory / ".git", _agent_repository(lane, base, refs))
+    write_repository(lane.directory / ".git", _agent_repository(lane, base, refs), written)
     return Prepared(populate(lane, tree))
 
 
