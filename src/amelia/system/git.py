@@ -183,22 +183,23 @@ def _wait(process: subprocess.Popen[bytes], patience: timedelta) -> int | None:
         has_waited_enough.set()
         _kill(process)
 
-    timer = Timer(
-        patience.total_seconds(), end
-    )  # a wait with a timeout polls, and costs more than git itself
+    # A wait with a timeout polls, and costs more than git itself.
+    timer = Timer(patience.total_seconds(), end)
     timer.daemon = True
     timer.start()
     try:
-        code = process.wait()
+        # Not taken away yet: until then its group cannot be mistaken for another one.
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
     finally:
         timer.cancel()
-        _kill(process)
+        _kill(process)  # what a hook or a filter left running, too: it may be an agent's
+        code = process.wait()
     return None if has_waited_enough.is_set() else code
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
     if process.returncode is None:
-        with suppress(ProcessLookupError):
+        with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
 
 

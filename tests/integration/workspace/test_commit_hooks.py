@@ -3,9 +3,11 @@ from pathlib import Path
 
 import pytest
 
+from amelia.system.process import process_start_time
 from amelia.workspace.diff import file_at, paths_in
 from amelia.workspace.hooks import before_commit
 from repositories import Repo, Run, executable, start_run, watch_git
+from tracing import wait_until
 
 
 def test_what_a_hook_changes_is_part_of_the_snapshot(run: Run) -> None:
@@ -81,6 +83,14 @@ def test_a_hook_that_never_ends_is_ended(run: Run) -> None:
     assert refused is not None
     assert "begun" in refused.output
     assert "did not end" in refused.output
+
+
+def test_what_a_hook_leaves_running_ends_with_it(run: Run, tmp_path: Path) -> None:
+    run.repo.hook("pre-commit", f"sh lint.sh & echo $! > '{tmp_path}/child'")
+    run.prepare().write({"lint.sh": "sleep 60; echo later > README.md\n"})
+    assert run.snapshot().refused is None
+    child = int((tmp_path / "child").read_text())
+    wait_until(lambda: process_start_time(child) is None)
 
 
 def test_a_hook_that_breaks_the_worktree_leaves_no_snapshot(run: Run) -> None:
