@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from repositories import Repo, executable, fingerprint, git
+from repositories import Repo, executable, fingerprint, git, make_repository
 from stories import APPROVED, FILES, SETTINGS, Done, Stage, develops, make_stage, tasks, writes
 
 pytestmark = pytest.mark.slow
@@ -347,3 +347,16 @@ def test_a_branch_whose_repository_is_gone_can_be_left_too(stage: Stage) -> None
     assert stage.start("inbox", "--all", "--json", cwd=stage.room).wait().json == []
     done = stage.start("finish", stage.name, "--leave", cwd=stage.room).wait()
     assert (done.code, done.out) == (0, f"the branch {stage.branch} stays as it is\n")
+
+
+def test_a_few_letters_never_mean_a_run_of_another_repository(stage: Stage) -> None:
+    name = completed(stage)
+    other = make_repository(stage.room / "other")
+    done = stage.amelia("finish", name[:4], "--merge", "ff", cwd=other.path)
+    assert done.code == 2
+    assert f"no run of this repository starts with '{name[:4]}'" in done.err
+    assert f"{name} is one of {stage.repo.path}" in done.err
+    assert stage.amelia("status", name, cwd=other.path).code == 0
+    assert stage.amelia("status", name[:4], cwd=stage.room).code == 0
+    assert stage.amelia("status", name[:4], cwd=Path(stage.directory)).code == 0
+    assert goes(stage, "finish", name[:4], "--merge", "ff").code == 0

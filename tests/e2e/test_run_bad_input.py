@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import sqlite3
 import subprocess  # noqa: TID251 - only mount and umount
 from collections.abc import Generator
@@ -324,3 +325,14 @@ def test_a_run_that_another_process_drives_is_followed_not_driven_twice(stage: S
     assert (one.code, two.code) == (0, 0)
     assert one.events == two.events
     assert len(stage.turns("1", 1)) == 1
+
+
+def test_an_interrupt_before_a_run_begins_says_where_to_look(stage: Stage) -> None:
+    slow = executable(stage.room / "slow" / "git", f"touch '{stage.room}/begun'; sleep 60")
+    path = f"{slow.parent}:{os.environ['PATH']}"
+    started = stage.start(*stage.put(ONE, *WELL), env={"PATH": path})
+    wait_until((stage.room / "begun").exists, "git was called")
+    started.send(signal.SIGINT)
+    done = started.wait()
+    assert (done.code, done.err.strip()) == (130, "interrupted; `amelia status` shows what has begun")
+    assert stage.names == []

@@ -143,21 +143,40 @@ def _made(path: Path) -> RunDirectory:
     return RunDirectory(path)
 
 
-def find_run(home: Path, name: str) -> RunDirectory:
-    """Returns the run of that name, or the only one whose name starts so."""
-    names = sorted(directory.run for directory in all_runs(home))
+def find_run(home: Path, name: str, *, repository: str | None = None) -> RunDirectory:
+    """Returns the run of that name, or the only one whose name starts so.
+
+    Where a repository is named, only its own runs are found by the start of their name: who types a few
+    letters means what is here.
+    """
     if not name:
         raise UnknownRunError("no run is named", hint="`amelia status` lists the runs")
-    found = [run for run in names if run == name] or [run for run in names if run.startswith(name)]
+    runs: dict[str, RunDirectory] = {directory.run: directory for directory in all_runs(home)}
+    if name in runs:
+        return runs[name]
+    fitting = [directory for run, directory in sorted(runs.items()) if run.startswith(name)]
+    found = [each for each in fitting if repository is None or _repository_of(each) in {repository, None}]
     if len(found) == 1:
-        return RunDirectory(home / "runs" / found[0])
+        return found[0]
     if found:
-        raise UnknownRunError(f"{name!r} fits more than one run: {', '.join(found)}")
-    near = get_close_matches(name, names, n=1)
+        names = ", ".join(directory.run for directory in found)
+        raise UnknownRunError(f"{name!r} fits more than one run: {names}", hint="type more of the name")
+    if fitting:
+        raise UnknownRunError(
+            f"no run of this repository starts with {name!r}",
+            hint=f"{fitting[0].run} is one of {_repository_of(fitting[0])}: go there, or type its whole name",
+        )
+    near = get_close_matches(name, runs, n=1)
     raise UnknownRunError(
         f"there is no run {name!r}",
         hint=f"did you mean {near[0]}?" if near else "`amelia status` lists the runs",
     )
+
+
+def _repository_of(directory: RunDirectory) -> str | None:
+    """Returns where the repository of a run is; None if its journal cannot be read."""
+    facts = proposed(directory) or started(directory)
+    return facts[1].repository if facts is not None else None
 
 
 def all_runs(home: Path) -> Iterator[RunDirectory]:

@@ -100,11 +100,11 @@ class Supervisor:
 
     async def close(self) -> None:
         """Lets go of it; one that did not get its order to the end has started nothing, and may be killed."""
+        if self.process.returncode is None:
+            self.process.kill()  # before its pipe ends: asyncio loses a process that ends while it is killed
         os.close(self.control)
         self.stdin.close()
         self.errors.close()
-        if self.process.returncode is None:
-            self.process.kill()
         with anyio.CancelScope(shield=True):
             await self.process.aclose()
 

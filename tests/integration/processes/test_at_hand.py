@@ -42,6 +42,14 @@ async def test_the_next_supervisor_is_there_before_its_program_and_none_stays(tr
     assert children() == before
 
 
+async def test_they_are_let_go_without_a_word(trace: Trace, caplog: pytest.LogCaptureFixture) -> None:
+    for _ in range(10):
+        async with at_hand():
+            await parent_of(trace)
+            await anyio.sleep(0.05)  # so that it waits already
+    assert not caplog.records
+
+
 async def test_without_being_kept_at_hand_none_waits(trace: Trace) -> None:
     before = children()
     await parent_of(trace)

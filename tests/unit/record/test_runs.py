@@ -3,6 +3,7 @@
 import os
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -151,6 +152,19 @@ def test_a_run_that_is_not_there_is_said_with_the_nearest(tmp_path: Path) -> Non
         find_run(tmp_path, "zzz")
     assert refused.value.hint == "`amelia status` lists the runs"
     assert refused.value.exit_code == 2
+
+
+def test_a_few_letters_mean_a_run_of_the_repository_at_hand(tmp_path: Path) -> None:
+    here = make_run(tmp_path, "plan-1105-ab12", replace(FACTS, repository="/here"))
+    there = make_run(tmp_path, "plan-1105-cd34", replace(FACTS, repository="/there"))
+    only_there = make_run(tmp_path, "house-1105-ffff", replace(FACTS, repository="/there"))
+    assert find_run(tmp_path, "plan", repository="/here") == here
+    assert find_run(tmp_path, "plan", repository="/there") == there
+    assert find_run(tmp_path, "house-1105-ffff", repository="/here") == only_there
+    assert find_run(tmp_path, "house") == only_there
+    with pytest.raises(UnknownRunError, match="no run of this repository starts with 'house'") as refused:
+        find_run(tmp_path, "house", repository="/here")
+    assert refused.value.hint == ("house-1105-ffff is one of /there: go there, or type its whole name")
 
 
 @pytest.mark.parametrize("name", ["../runs/plan-1105-ab12", "/", "..", "*"])

@@ -41,6 +41,7 @@ _COMMANDS = {
     "init": "Write a commented settings file for this repository.",
     "gc": "Remove what finished runs no longer need.",
 }
+_INTERRUPTED = 130
 
 
 class _LazyGroup(click.Group):
@@ -54,6 +55,13 @@ class _LazyGroup(click.Group):
             return None
         module = importlib.import_module(f"{__name__}.{cmd_name}")
         return cast("click.Command", module.command)
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("\ninterrupted; `amelia status` shows what has begun", err=True)
+            ctx.exit(_INTERRUPTED)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):

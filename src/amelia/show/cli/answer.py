@@ -11,7 +11,8 @@ from amelia.model.events import QuestionAnswered
 from amelia.model.plan import UnitId
 from amelia.model.questions import LEAVE_IT, Question
 from amelia.model.state import Asking, Parked
-from amelia.record.runs import RunDirectory, find_run
+from amelia.record.runs import RunDirectory
+from amelia.show.cli.naming import named_run
 from amelia.show.cli.waiting import waiting_items
 from amelia.show.cli.wishes import carry_wish
 from amelia.show.run.inbox import Item
@@ -35,7 +36,7 @@ def command(ctx: click.Context, *, item: str, words: tuple[str, ...]) -> None:
     edit, raise [AMOUNT].
     """
     run, _, unit = item.partition("/")
-    directory = find_run(state_home(), run)
+    directory = named_run(run)
     name = UnitId(unit) if unit else None
     asking = _asking(directory, name) if name is not None else None
     if name is not None and asking is not None and not _is_choice(words, asking[1]):

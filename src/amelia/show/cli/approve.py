@@ -3,10 +3,9 @@
 import click
 
 from amelia.app.drafting import waiting_draft
-from amelia.config.places import state_home
 from amelia.model.drafts import PlanApproved
-from amelia.record.runs import find_run
 from amelia.record.versions import read_version
+from amelia.show.cli.naming import named_run
 from amelia.show.cli.wishes import carry_wish
 
 
@@ -14,7 +13,7 @@ from amelia.show.cli.wishes import carry_wish
 @click.argument("run")
 def command(*, run: str) -> None:
     """Approve the newest plan of RUN; it runs in the background."""
-    directory = find_run(state_home(), run)
+    directory = named_run(run)
     draft = waiting_draft(directory)
     version = draft.version
     if draft.newest is not None:

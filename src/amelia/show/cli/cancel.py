@@ -2,9 +2,8 @@
 
 import click
 
-from amelia.config.places import state_home
 from amelia.model.events import CancelRequested
-from amelia.record.runs import find_run
+from amelia.show.cli.naming import named_run
 from amelia.show.cli.wishes import carry_wish
 
 
@@ -12,6 +11,6 @@ from amelia.show.cli.wishes import carry_wish
 @click.argument("run")
 def command(*, run: str) -> None:
     """Stop RUN for good: its agents are ended, everything that landed stays on its branch."""
-    directory = find_run(state_home(), run)
+    directory = named_run(run)
     said = f"run {directory.run} is cancelled; what landed stays on its branch"
     carry_wish(directory, CancelRequested(), said=said)

@@ -3,10 +3,9 @@
 import click
 
 from amelia.app.history import attempt_diff, landed_diff
-from amelia.config.places import state_home
 from amelia.model.plan import UnitId
-from amelia.record.runs import find_run
 from amelia.show.cli.handing import hand_on
+from amelia.show.cli.naming import named_run
 
 
 @click.command("diff")
@@ -19,6 +18,6 @@ def command(*, run: str, unit: str | None, attempt: int | None) -> None:
     """Show what UNIT of RUN changed; without UNIT, all that has landed."""
     if unit is None and attempt is not None:
         raise click.UsageError("an attempt is one of a UNIT: name it")
-    directory = find_run(state_home(), run)
+    directory = named_run(run)
     patch = landed_diff(directory) if unit is None else attempt_diff(directory, UnitId(unit), attempt)
     hand_on(patch)

@@ -6,13 +6,12 @@ import click
 
 from amelia.app.finish import leave_branch
 from amelia.app.people import RefusedError, ask, standing
-from amelia.config.places import state_home
 from amelia.land.deliver import branch_name
 from amelia.model.delivery import Finish, FinishChosen
 from amelia.model.outcome import Result
-from amelia.record.runs import find_run
 from amelia.show.cli.driving import drive
 from amelia.show.cli.finishing import finish_options
+from amelia.show.cli.naming import named_run
 from amelia.show.run.watchers import JsonWatcher, Silent
 from amelia.show.text import printable
 
@@ -30,7 +29,7 @@ def command(*, run: str, finish: Finish | None, leave: bool, as_json: bool) -> N
     Exits 0 when it is delivered, also if it was before; 4 when something is in the way, with the commands to
     type. Nothing was changed then.
     """
-    directory = find_run(state_home(), run)
+    directory = named_run(run)
     if leave == (finish is not None):
         raise click.UsageError("say what is to become of the branch: --merge ff, --pr or --leave")
     finish = finish or Finish.LEAVE

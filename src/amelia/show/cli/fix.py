@@ -3,9 +3,8 @@
 import click
 
 from amelia.app.people import finish_repair, open_repair
-from amelia.config.places import state_home
 from amelia.model.plan import UnitId
-from amelia.record.runs import find_run
+from amelia.show.cli.naming import named_run
 from amelia.show.cli.wishes import carry_wish
 
 
@@ -18,7 +17,7 @@ def command(*, run: str, unit: str, done: bool) -> None:
 
     The worktree holds what the last attempt left.
     """
-    directory = find_run(state_home(), run)
+    directory = named_run(run)
     repair = open_repair(directory, UnitId(unit))
     if not done:
         click.echo(repair.lane.directory)

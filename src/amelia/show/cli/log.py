@@ -6,14 +6,14 @@ from collections.abc import Iterator
 import click
 
 from amelia.app.people import RefusedError
-from amelia.config.places import state_home
 from amelia.model import events as ev
 from amelia.model.git import ref_component
 from amelia.model.journal import Recorded, since_start
 from amelia.model.plan import Mode
 from amelia.record.journal import read_journal
-from amelia.record.runs import RunDirectory, find_run
+from amelia.record.runs import RunDirectory
 from amelia.schedule.machine import evolve, fold
+from amelia.show.cli.naming import named_run
 from amelia.show.run.draft_lines import draw_draft_change
 from amelia.show.run.events import event_json
 from amelia.show.run.lines import draw_change
@@ -46,7 +46,7 @@ def _tell_draft(recorded: Recorded, directory: RunDirectory, *, as_json: bool) -
 @click.option("--json", "as_json", is_flag=True, help="Print one event per line as JSON.")
 def command(*, run: str, unit: str | None, as_json: bool) -> None:
     """Show what happened in RUN, or to its UNIT, and where its agents' sessions are recorded."""
-    directory = find_run(state_home(), run)
+    directory = named_run(run)
     past = read_journal(directory.journal)
     begun = since_start(past)
     for recorded in past[: len(past) - len(begun)] if unit is None else ():

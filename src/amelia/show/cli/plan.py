@@ -10,18 +10,18 @@ import click
 
 from amelia.app.drafting import draft_of, drive_draft, waiting_draft
 from amelia.app.people import RefusedError, ask
-from amelia.config.places import state_home
 from amelia.model.drafts import PlanDrafted, PlanHandedOver
 from amelia.model.plan import Mode
 from amelia.model.proposal import Draft
 from amelia.record.journal import SqliteJournal, read_journal
-from amelia.record.runs import RunDirectory, find_run, proposed
+from amelia.record.runs import RunDirectory, proposed
 from amelia.record.versions import keep, read_version
 from amelia.schedule.draft import fold_draft
 from amelia.show.cli.chosen import Chosen, run_options, settings_here
 from amelia.show.cli.driving import drive
 from amelia.show.cli.goals import WAITS, begin_draft, draw_draft, edit_in_editor, view_of
 from amelia.show.cli.handing import hand_on
+from amelia.show.cli.naming import named_run
 from amelia.show.draft import view_json
 from amelia.show.run.draft_lines import SilentDraft
 from amelia.show.text import printable
@@ -121,7 +121,7 @@ def show(*, run: str, as_text: bool, as_json: bool) -> None:
     """Show the newest plan of RUN: tasks, phases, sizes, what it will take, every warning."""
     if as_text and as_json:
         raise click.UsageError("--text and --json exclude each other")
-    directory = find_run(state_home(), run)
+    directory = named_run(run)
     draft = _drafted(directory)
     if as_text:
         _, newest = _pair(draft, None, None)
@@ -141,7 +141,7 @@ def edit(*, run: str) -> None:
 
     Exits 0 when the plan can be approved, 5 when it cannot run as it is.
     """
-    directory = find_run(state_home(), run)
+    directory = named_run(run)
     drafted = edit_in_editor(directory)
     if drafted is None:
         click.echo("nothing was changed")
@@ -156,7 +156,7 @@ def edit(*, run: str) -> None:
 @click.argument("new", type=int, required=False)
 def diff(*, run: str, old: int | None, new: int | None) -> None:
     """Show what changed in the plan of RUN from version OLD to NEW; without them, in its last version."""
-    directory = find_run(state_home(), run)
+    directory = named_run(run)
     before, after = _pair(_drafted(directory), old, new)
     for line in difflib.unified_diff(
         _lines(directory, before),

@@ -3,9 +3,8 @@
 import click
 
 from amelia.app.drafting import waiting_draft
-from amelia.config.places import state_home
 from amelia.model.drafts import PlanRejected
-from amelia.record.runs import find_run
+from amelia.show.cli.naming import named_run
 from amelia.show.cli.wishes import carry_wish
 
 _LONGEST = 20_000
@@ -19,7 +18,7 @@ def command(*, run: str, words: tuple[str, ...]) -> None:
     feedback = " ".join(words)
     if not feedback.strip():
         raise click.UsageError("the architect has to know what should change: say it")
-    directory = find_run(state_home(), run)
+    directory = named_run(run)
     version = waiting_draft(directory).version
     said = f"version {version} of the plan of run {directory.run} is rejected; another one is written"
     carry_wish(directory, PlanRejected(version, feedback[:_LONGEST]), said=said)

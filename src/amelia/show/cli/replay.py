@@ -13,7 +13,7 @@ from amelia.app.replay.playing import Playing, Replay, begin_replay, drive_repla
 from amelia.app.replay.saved import is_saved, open_saved, save_replay
 from amelia.app.runs import Driven
 from amelia.config.places import state_home
-from amelia.record.runs import find_run
+from amelia.show.cli.naming import named_run
 from amelia.show.run.watchers import watching
 from amelia.show.text import printable
 from amelia.workspace.removal import remove
@@ -42,7 +42,7 @@ def command(*, run: str, save: Path | None, as_json: bool) -> None:
         if save is not None:
             raise click.UsageError(f"{run} is saved already")
         raise SystemExit(_play_saved(Path(run), as_json=as_json))
-    directory = find_run(state_home(), run)
+    directory = named_run(run)
     if save is None:
         raise SystemExit(
             _play(replay_of(directory), home=state_home(), beside=directory.path, as_json=as_json)

@@ -6,9 +6,8 @@ from dataclasses import asdict
 import click
 
 from amelia.app.reports import make_report
-from amelia.config.places import state_home
 from amelia.context.report import report_page
-from amelia.record.runs import find_run
+from amelia.show.cli.naming import named_run
 from amelia.show.text import printable
 
 
@@ -17,7 +16,7 @@ from amelia.show.text import printable
 @click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON object.")
 def command(*, run: str, as_json: bool) -> None:
     """Show what landed in RUN and what proves it, what was put off, what waits, and what it cost."""
-    report = make_report(find_run(state_home(), run))
+    report = make_report(named_run(run))
     if as_json:
         click.echo(json.dumps(asdict(report)))
         return

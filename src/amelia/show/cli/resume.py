@@ -4,15 +4,15 @@ import click
 
 from amelia.app.people import ask
 from amelia.app.runs import plan_has_changed
-from amelia.config.places import state_home
 from amelia.model.agents import Allowance
 from amelia.model.delivery import Finish, FinishChosen
 from amelia.model.events import BudgetChanged
 from amelia.model.policy import Budget
-from amelia.record.runs import find_run, started
+from amelia.record.runs import started
 from amelia.show.cli.amounts import MONEY, TOKENS
 from amelia.show.cli.finishing import finish_options, point_on
 from amelia.show.cli.goals import may_ask, settle
+from amelia.show.cli.naming import named_run
 
 
 @click.command("resume")
@@ -41,7 +41,7 @@ def command(
     Follows the run if another process drives it. A plan that waits for approval is shown, and on a terminal
     you are asked. Exit codes are those of `amelia run`.
     """
-    directory = find_run(state_home(), run)
+    directory = named_run(run)
     said = Budget(
         unit=Allowance(cost=max_unit_cost, tokens=max_unit_tokens),
         run=Allowance(cost=max_cost, tokens=max_tokens),

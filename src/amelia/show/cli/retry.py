@@ -2,10 +2,9 @@
 
 import click
 
-from amelia.config.places import state_home
 from amelia.model.events import UnitReset
 from amelia.model.plan import UnitId
-from amelia.record.runs import find_run
+from amelia.show.cli.naming import named_run
 from amelia.show.cli.wishes import carry_wish
 
 
@@ -15,5 +14,5 @@ from amelia.show.cli.wishes import carry_wish
 @click.option("--note", default="", help="What the agent is told besides: an answer, a hint, a decision.")
 def command(*, run: str, unit: str, note: str) -> None:
     """Let UNIT of RUN, which waits for a person, try again with all its attempts."""
-    directory = find_run(state_home(), run)
+    directory = named_run(run)
     carry_wish(directory, UnitReset(UnitId(unit), note), said=f"{unit} is to try again")

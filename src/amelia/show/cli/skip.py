@@ -2,10 +2,9 @@
 
 import click
 
-from amelia.config.places import state_home
 from amelia.model.events import UnitSkipped
 from amelia.model.plan import UnitId
-from amelia.record.runs import find_run
+from amelia.show.cli.naming import named_run
 from amelia.show.cli.wishes import carry_wish
 
 
@@ -15,6 +14,6 @@ from amelia.show.cli.wishes import carry_wish
 @click.option("--satisfied", is_flag=True, help="Let what depends on the unit run all the same.")
 def command(*, run: str, unit: str, satisfied: bool) -> None:
     """Take UNIT out of RUN. What depends on it stays blocked, unless --satisfied says otherwise."""
-    directory = find_run(state_home(), run)
+    directory = named_run(run)
     left = "what depends on it runs all the same" if satisfied else "what depends on it stays blocked"
     carry_wish(directory, UnitSkipped(UnitId(unit), satisfied), said=f"{unit} is skipped; {left}")

@@ -6,11 +6,11 @@ import click
 
 from amelia.app.people import RefusedError, refusal_of, standing
 from amelia.app.splitting import split_by_hand, split_by_rules, text_of
-from amelia.config.places import state_home
 from amelia.model.events import UnitSplit
 from amelia.model.plan import UnitId
-from amelia.record.runs import RunDirectory, find_run
+from amelia.record.runs import RunDirectory
 from amelia.show.cli.editing import edited, kept_aside
+from amelia.show.cli.naming import named_run
 from amelia.show.cli.wishes import carry_wish
 
 
@@ -26,7 +26,7 @@ def command(*, run: str, unit: str, by_hand: bool) -> None:
     What needs it needs the last of them. A unit of several tasks becomes a unit for each; a task is cut along
     its layers, files or criteria.
     """
-    directory = find_run(state_home(), run)
+    directory = named_run(run)
     if by_hand:
         _split_in_editor(directory, UnitId(unit))
     else:

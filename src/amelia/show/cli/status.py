@@ -16,10 +16,11 @@ from amelia.model.journal import since_start
 from amelia.model.proposal import Draft
 from amelia.model.state import Landed
 from amelia.record.journal import is_driven, read_journal
-from amelia.record.runs import RunDirectory, find_run
+from amelia.record.runs import RunDirectory
 from amelia.schedule.decide import is_over
 from amelia.schedule.draft import fold_draft
 from amelia.schedule.machine import fold
+from amelia.show.cli.naming import named_run
 from amelia.show.draft import PlanView, choice_lines, standing_in_words, standing_of, view_json, view_lines
 from amelia.show.run.projection import execution_state
 from amelia.show.run.spans import charset_for, painted, text_of
@@ -46,7 +47,7 @@ def command(*, run: str | None, as_json: bool) -> None:
         for one in inventory.lost:
             click.echo(f"note: {one.directory.run} cannot be read: {printable(one.problem)}", err=True)
     else:
-        _show(find_run(state_home(), run), as_json=as_json)
+        _show(named_run(run), as_json=as_json)
 
 
 def _show(directory: RunDirectory, *, as_json: bool) -> None:

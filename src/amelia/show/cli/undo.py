@@ -7,12 +7,11 @@ from typing import assert_never
 import click
 
 from amelia.app.undo import find_way, undo
-from amelia.config.places import state_home
 from amelia.land.deliver import branch_name
 from amelia.land.undo import Back, LeftOnBranch, Revert, TakeAway
 from amelia.model.delivery import RunUndone
 from amelia.record.journal import SqliteJournal
-from amelia.record.runs import find_run
+from amelia.show.cli.naming import named_run
 from amelia.show.text import printable
 
 
@@ -27,7 +26,7 @@ def command(*, run: str, yes: bool, as_json: bool) -> None:
     branch that is checked out is reverted by one new commit. Where that is not possible, everything stays as
     it is. Exits 4 when you have to do something first, or to confirm: without a terminal, with --yes.
     """
-    directory = find_run(state_home(), run)
+    directory = named_run(run)
     with SqliteJournal(directory.journal) as journal:
         undoing = find_way(directory, journal)
         way = undoing.way
