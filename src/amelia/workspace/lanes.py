@@ -2,7 +2,7 @@
 
 - Tracked files are those of the tree; untracked files and nested repositories are gone; ignored files stay
   where they are wanted (what an agent installed), and go where they could tell a lie (where tests run).
-- The agent's `.git` is as good as new every time and stands at the base, with an index that matches the files.
+- The agent's `.git` is as good as new every time, at the base, with an index that matches the files.
 - A worktree in any state can be prepared: links, missing permissions, a damaged index, no directory at all.
 - One lane is used by one caller at a time; different lanes do not know each other.
 """
