@@ -2,7 +2,6 @@
 
     AmeliaError
     ├── PlanError            the plan's author
-    │   └── TDDViolationError
     ├── ConfigError          whoever runs Amelia
     ├── GitError             whoever keeps the machine: git, its disk, its permissions
     ├── JournalError         the same, for the journals of runs
@@ -28,10 +27,6 @@ class PlanError(AmeliaError):
     """The plan cannot be used as it is."""
 
     exit_code = 5
-
-
-class TDDViolationError(PlanError):
-    """An implementation has no test before it."""
 
 
 class ConfigError(AmeliaError):

@@ -16,7 +16,7 @@ from amelia.plan.graph import DONE, derive_milestones
 from amelia.plan.phases import compute_phases
 from amelia.plan.references import resolve_references
 from amelia.plan.size import score, soft_limits
-from amelia.plan.tdd import tdd_diagnostics
+from amelia.plan.tdd import validate_tdd_ordering
 from amelia.plan.units import Built, build_units, choose_mode
 
 _BADNESS = {severity: number for number, severity in enumerate(Severity)}
@@ -56,7 +56,7 @@ def compile_plan(
         *diagnostics,
         *problems,
         *(d for task in tasks if task.status not in DONE for d in soft_limits(task, settings.limits)),
-        *tdd_diagnostics(tasks, settings.tdd, phases=phases),
+        *validate_tdd_ordering(tasks, settings.tdd, phases=phases),
         *built.diagnostics,
         *check_shared_files(built.units),
         *_nothing_left(plan),

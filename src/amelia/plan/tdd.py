@@ -8,7 +8,6 @@ Linear in tasks and dependencies; cycles do no harm.
 from collections.abc import Iterator, Mapping, Sequence
 
 from amelia.model.diagnostics import Diagnostic, error, info, warning
-from amelia.model.errors import TDDViolationError
 from amelia.model.plan import Task, TaskId, TaskStatus, TaskType
 from amelia.model.settings import TddRule
 from amelia.plan.digraph import dependants, in_order
@@ -22,29 +21,7 @@ _HINT = (
 )
 
 
-def has_test_dependency(task: Task, by_id: Mapping[TaskId, Task]) -> bool:
-    """Says whether a test task is among the tasks that a task depends on, directly or not."""
-    seen = set(task.depends_on)
-    waiting = list(task.depends_on)
-    while waiting:
-        found = by_id.get(waiting.pop())
-        if found is None:
-            continue
-        if found.type is TaskType.TEST:
-            return True
-        fresh = [need for need in found.depends_on if need not in seen]
-        seen.update(fresh)
-        waiting.extend(fresh)
-    return False
-
-
-def validate_tdd_ordering(tasks: Sequence[Task]) -> None:
-    """Raises on the first implementation that no test precedes and no waiver excuses."""
-    for task in _violations(tasks, dependency_graph(tasks)):
-        raise TDDViolationError(_message(task), hint=_HINT)
-
-
-def tdd_diagnostics(
+def validate_tdd_ordering(
     tasks: Sequence[Task], rule: TddRule, *, phases: Sequence[Phase] = ()
 ) -> list[Diagnostic]:
     """Returns what the rule says of the tasks: violations, waivers, and tests that fit nothing."""
