@@ -46,7 +46,7 @@ def run(script: str, where: Path) -> subprocess.CompletedProcess[str]:
 def test_the_first_run_can_be_followed_step_by_step(tmp_path: Path) -> None:
     done = run("\n".join(SHELL.findall(page("guides/first-run.md"))), tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "phase-2  attempt 1  checks failed" in done.stdout
+    assert "phase-2  turn 1  checks failed" in done.stdout
     assert "Phase 2: Implement greet" in done.stdout
     assert "nothing to commit, working tree clean" in done.stdout
     assert re.search(r"completed +2 of 2 landed", done.stdout)

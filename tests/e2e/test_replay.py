@@ -275,7 +275,7 @@ def test_what_differs_is_listed(stage: Stage) -> None:
     assert differences[:3] == [
         "the outcome is halted(agent_limit) instead of completed",
         "2: parked (agent_limit) instead of landed",
-        "2: 2 attempts instead of 1",
+        "2: 2 turns instead of 1",
     ]
     assert "differs: 2: 2 attempts" in stage.amelia("replay", run).out
 

@@ -13,13 +13,13 @@ from typing import Any
 
 from amelia.model.events import Event
 from amelia.model.proposal import Draft
-from amelia.model.state import RunState
+from amelia.model.state import RunState, Waiting
 from amelia.record.codec import decode, plain
 from amelia.schedule.draft import fold_draft, is_draft
 from amelia.schedule.machine import fold
 
 HERE = Path(__file__).parent
-FACTS = ("attempt", "attempts", "commit", "reason", "detail", "satisfies", "feedback")
+FACTS = ("attempt", "commit", "reason", "detail", "satisfies", "feedback")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,8 @@ def portrait(run: RunState) -> dict[str, Any]:
 def _portrait_of_unit(state: object) -> dict[str, Any]:
     track = getattr(state, "track", None)
     own = {name: plain(getattr(state, name)) for name in FACTS if hasattr(state, name)}
-    return {"is": type(state).__name__, **own, **({"attempt": track.attempt} if track else {})}
+    turns = {"attempts": state.turns} if isinstance(state, Waiting) else {}
+    return {"is": type(state).__name__, **turns, **own, **({"attempt": track.attempt} if track else {})}
 
 
 def add(journal: Path, name: str) -> Replay:

@@ -23,8 +23,8 @@ from amelia.workspace.removal import remove
 _LONGEST_DIFF = 50_000_000
 
 
-class UnknownAttemptError(AmeliaError):
-    """A unit has no such attempt."""
+class UnknownTurnError(AmeliaError):
+    """A unit has no such turn."""
 
     exit_code = 2
 
@@ -97,21 +97,21 @@ def _known(directory: RunDirectory) -> Known | KnownDraft:
     return Known(directory, past[0].at, run, is_driven(directory.journal))
 
 
-def attempt_diff(directory: RunDirectory, unit: UnitId, attempt: int | None) -> bytes:
-    """Returns what an attempt of a unit changed, the last one unless told otherwise."""
+def turn_diff(directory: RunDirectory, unit: UnitId, turn: int | None) -> bytes:
+    """Returns what a turn of a unit's developer changed, the last one unless told otherwise."""
     past = read_journal(directory.journal)
     facts = fold(recorded.event for recorded in past).facts
-    attempts = _attempts(past, unit)
-    if not attempts and unit not in (units := [known.id for known in facts.units]):
+    turns = _turns(past, unit)
+    if not turns and unit not in (units := [known.id for known in facts.units]):
         shown = ", ".join(units[:8])
-        raise UnknownAttemptError(f"run {directory.run} has no unit {unit!r}; it has {shown}")
-    if not attempts:
-        raise UnknownAttemptError(f"{unit} has no finished attempt", hint=f"amelia status {directory.run}")
-    number = attempt if attempt is not None else max(attempts)
-    if number not in attempts:
-        have = ", ".join(map(str, sorted(attempts)))
-        raise UnknownAttemptError(f"{unit} has no finished attempt {number}; it has {have}")
-    base, commit = attempts[number]
+        raise UnknownTurnError(f"run {directory.run} has no unit {unit!r}; it has {shown}")
+    if not turns:
+        raise UnknownTurnError(f"{unit} has no finished turn", hint=f"amelia status {directory.run}")
+    number = turn if turn is not None else max(turns)
+    if number not in turns:
+        have = ", ".join(map(str, sorted(turns)))
+        raise UnknownTurnError(f"{unit} has no finished turn {number}; it has {have}")
+    base, commit = turns[number]
     return _diff(directory, facts, base=base, commit=commit)
 
 
@@ -130,8 +130,8 @@ def _diff(directory: RunDirectory, facts: ev.RunStarted, *, base: CommitId, comm
     return diff_text(where, base, commit, limit=_LONGEST_DIFF)
 
 
-def _attempts(past: list[Recorded], unit: UnitId) -> dict[int, tuple[CommitId, CommitId]]:
-    """Returns the base and the snapshot of every attempt of a unit that ended."""
+def _turns(past: list[Recorded], unit: UnitId) -> dict[int, tuple[CommitId, CommitId]]:
+    """Returns the base and the snapshot of every turn on a unit that ended, by its number."""
     base: CommitId | None = None
     found: dict[int, tuple[CommitId, CommitId]] = {}
     for recorded in past:
@@ -140,13 +140,10 @@ def _attempts(past: list[Recorded], unit: UnitId) -> dict[int, tuple[CommitId, C
                 base = start
             case ev.UnitRetried(unit=name, base=start) if name == unit:
                 base = start
-            case ev.AttemptEnded(unit=name, attempt=attempt, work=work) if name == unit and base is not None:
-                found[attempt] = (base, work.commit)
+            case ev.AttemptEnded(unit=name, attempt=turn, work=work) if name == unit and base is not None:
+                found[turn] = (base, work.commit)
             case ev.UnitFixed(name, work) if name == unit and base is not None:
-                found[max(found, default=1)] = (
-                    base,
-                    work.commit,
-                )  # a person's work takes the attempt's place
+                found[max(found, default=1)] = base, work.commit  # a person's work takes the turn's place
             case _:
                 pass
     return found

@@ -8,6 +8,8 @@ from amelia.model.events import RunStarted
 from amelia.record.journal import read_journal
 from amelia.record.runs import RunDirectory
 from amelia.run.recording import evidence_of
+from amelia.schedule.machine import fold
+from amelia.schedule.standing import run_standing
 
 
 def make_report(directory: RunDirectory) -> RunReport:
@@ -22,4 +24,5 @@ def make_report(directory: RunDirectory) -> RunReport:
         )
     shop = open_workshop(directory, facts, past)
     told = ch.told(ch.opened(facts), events)
-    return report_of(told, evidence_of(told, shop.store, shop.verifier.seen))
+    evidence = evidence_of(told, shop.store, shop.verifier.seen)
+    return report_of(told, run_standing(fold(events)), evidence)

@@ -12,23 +12,18 @@ from amelia.model import events as ev
 from amelia.model.agents import Ending, Role, Spent, Usage
 from amelia.model.findings import Disposition, Finding, Ruling
 from amelia.model.git import CommitId
-from amelia.model.outcome import Cause, Outcome, Reason
-from amelia.model.plan import TaskId, Unit, UnitId
+from amelia.model.outcome import Cause
+from amelia.model.plan import Unit, UnitId
 from amelia.model.splitting import with_pieces
 
-_SUBTASK: Mapping[type, str] = {
-    ev.SubtaskStarted: "running",
-    ev.SubtaskCompleted: "completed",
-    ev.SubtaskFailed: "failed",
-}
 _RULED_OUT = frozenset({Disposition.REJECT, Disposition.DEFER})
 
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What one attempt left, and what its agent said of it."""
+    """What one turn of the developer left, and what its agent said of it."""
 
-    attempt: int
+    turn: int
     commit: CommitId
     ending: Ending
     said: str
@@ -36,9 +31,9 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class Objection:
-    """Why an attempt was not accepted, by whom, and in which words."""
+    """Why the work of a turn was not accepted, by whom, and in which words."""
 
-    attempt: int
+    turn: int
     by: str
     text: str
 
@@ -56,7 +51,6 @@ class Proof:
 class Landing:
     """The commit that a unit is, and the one it was put on."""
 
-    attempt: int
     base: CommitId
     commit: CommitId
 
@@ -75,7 +69,7 @@ class Chapter:
     """What happened to one unit.
 
     `open` are the findings of the last review, until they are ruled; `ruled` those that were rejected or
-    deferred. `stopped` says why it waits for a person, `skipped` whether its dependants ran all the same.
+    deferred. `asked` is the text that a person was last asked to answer.
     """
 
     unit: Unit
@@ -87,15 +81,12 @@ class Chapter:
     ruled: tuple[tuple[Finding, Ruling], ...] = ()
     replies: tuple[Reply, ...] = ()
     landing: Landing | None = None
-    stopped: tuple[Reason, str] | None = None
-    skipped: bool | None = None
-    is_running: bool = False
-    subtasks: Mapping[TaskId, str] = field(default_factory=dict[TaskId, str])
+    asked: str = ""
     spent: Mapping[Role, Spent] = field(default_factory=dict[Role, Spent])
 
     @property
     def last(self) -> Tried | None:
-        """What the last attempt left."""
+        """What the last turn left."""
         return self.tried[-1] if self.tried else None
 
 
@@ -111,7 +102,6 @@ class Chronicle:
     chapters: dict[UnitId, Chapter]
     tip: CommitId
     proof: Proof | None = None
-    outcome: Outcome | None = None
     drafting: Mapping[Role, Spent] = field(default_factory=dict[Role, Spent])
 
     @property
@@ -144,31 +134,18 @@ def _after(chronicle: Chronicle, event: ev.Event) -> Chronicle:
     return chronicle
 
 
-def _told(chronicle: Chronicle, event: ev.Event) -> Chronicle:  # noqa: C901, PLR0911 - a line per event
+def _told(chronicle: Chronicle, event: ev.Event) -> Chronicle:
     match event:
-        case ev.UnitLanded(unit, attempt, commit):
-            landing = Landing(attempt, chronicle.tip, commit)
-            return replace(
-                _with(chronicle, unit, landing=landing, stopped=None, is_running=False), tip=commit
-            )
+        case ev.UnitLanded(unit, commit=commit):
+            return replace(_with(chronicle, unit, landing=Landing(chronicle.tip, commit)), tip=commit)
         case ev.BranchVerified(passed=True, receipt=receipt):
             return replace(chronicle, proof=Proof(receipt, None))
-        case ev.RunFinished(outcome):
-            return replace(chronicle, outcome=outcome)
-        case ev.RunResumed():
-            return replace(chronicle, outcome=None)
-        case ev.UnitSkipped(unit, satisfies):
-            return _with(chronicle, unit, skipped=satisfies, stopped=None, is_running=False)
-        case ev.UnitParked(unit, reason, detail) | ev.StepBroke(unit=unit, reason=reason, detail=detail):
-            return _with(chronicle, unit, stopped=(reason, detail), is_running=False)
-        case ev.UnitReset(unit) | ev.UnitFixed(unit) | ev.UnitHeld(unit) | ev.UnitRested(unit):
-            return _with(chronicle, unit, stopped=None, is_running=False)
+        case ev.UnitParked(unit, detail=detail):
+            return _with(chronicle, unit, asked=detail)
         case ev.QuestionAnswered():
             return _answered(chronicle, event)
         case ev.UnitSplit():
             return _split(chronicle, event)
-        case ev.UnitStarted(unit):
-            return _with(chronicle, unit, stopped=None, is_running=True)
         case ev.UsageReported(unit=unit, role=role, usage=usage):
             return _with(chronicle, unit, spent=_charged(chronicle.chapters[unit].spent, role, usage))
         case _:
@@ -190,7 +167,6 @@ def _split(chronicle: Chronicle, event: ev.UnitSplit) -> Chronicle:
 def _answered(chronicle: Chronicle, event: ev.QuestionAnswered) -> Chronicle:
     """Keeps what was answered; findings that a person left count as rejected."""
     chapter = chronicle.chapters[event.unit]
-    asked = chapter.stopped[1] if chapter.stopped is not None else ""
     out = tuple(
         (found, Ruling(found.id, Disposition.REJECT, f"a person: {event.answer}"))
         for found in chapter.open
@@ -199,10 +175,8 @@ def _answered(chronicle: Chronicle, event: ev.QuestionAnswered) -> Chronicle:
     return _with(
         chronicle,
         event.unit,
-        replies=(*chapter.replies, Reply(asked, event.answer, event.by_default)),
+        replies=(*chapter.replies, Reply(chapter.asked, event.answer, event.by_default)),
         ruled=(*chapter.ruled, *out),
-        stopped=None,
-        is_running=False,
     )
 
 
@@ -224,9 +198,6 @@ def _attempted(chronicle: Chronicle, event: ev.Event) -> Chronicle:  # noqa: PLR
             return _with(chronicle, unit, cause=cause)
         case ev.UnitIterated(unit):
             return _with(chronicle, unit, cause=Cause.CHECKS_FAILED)
-        case ev.SubtaskStarted(unit, task) | ev.SubtaskCompleted(unit, task) | ev.SubtaskFailed(unit, task):
-            known = chronicle.chapters[unit].subtasks
-            return _with(chronicle, unit, subtasks={**known, task: _SUBTASK[type(event)]})
         case _:
             return chronicle
 
@@ -239,7 +210,7 @@ def _with(chronicle: Chronicle, unit: UnitId, **changes: object) -> Chronicle:
 
 def _written(chronicle: Chronicle, chapter: Chapter, event: ev.AttemptEnded) -> Chronicle:
     tried = Tried(event.attempt, event.work.commit, event.ending, event.summary)
-    others = tuple(other for other in chapter.tried if other.attempt != event.attempt)
+    others = tuple(other for other in chapter.tried if other.turn != event.attempt)
     written = _with(chronicle, event.unit, tried=(*others, tried))
     if event.refused is not None:
         return _objected(written, event.unit, Objection(event.attempt, "the repository", event.refused))

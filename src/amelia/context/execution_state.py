@@ -7,28 +7,35 @@ from dataclasses import dataclass
 
 from amelia.context.chronicle import Chapter, Chronicle
 from amelia.context.places import unit_directory
+from amelia.model.plan import Mode
+from amelia.model.standing import RunStanding, UnitStanding, UnitStatus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubtaskState:
-    """Where one task of a unit stands."""
+    """Where one task of a unit stands; it is accepted once its unit has landed."""
 
     id: str
     title: str
     status: str
+    accepted: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitRecord:
-    """Where one unit stands, and the commit it is if it has landed."""
+    """Where one unit stands, and the commit it is if it has landed; `by_person` was done by hand."""
 
     id: str
     title: str
     directory: str
     status: str
     attempts: int
+    iterations: int = 0
+    turns: int = 0
     commit: str | None = None
     reason: str | None = None
+    blocked_by: tuple[str, ...] = ()
+    by_person: bool = False
     subtasks: tuple[SubtaskState, ...] = ()
 
 
@@ -48,10 +55,12 @@ class ExecutionState:
     format: int = 1
 
 
-def execution_state(chronicle: Chronicle) -> ExecutionState:
-    """Returns where a run stands, as its chronicle tells it."""
+def execution_state(chronicle: Chronicle, standing: RunStanding) -> ExecutionState:
+    """Returns where a run stands."""
     facts = chronicle.facts
-    units = tuple(_unit(chapter, chronicle) for chapter in chronicle.chapters.values())
+    units = tuple(
+        _unit(chapter, standing.units[unit], mode=facts.mode) for unit, chapter in chronicle.chapters.items()
+    )
     return ExecutionState(
         run=facts.run,
         goal=facts.goal,
@@ -59,43 +68,33 @@ def execution_state(chronicle: Chronicle) -> ExecutionState:
         plan_hash=facts.plan_hash,
         base=facts.base,
         tip=chronicle.tip,
-        status=run_status(chronicle),
-        completed=sum(unit.status == "completed" for unit in units),
+        status=standing.status,
+        completed=sum(unit.commit is not None for unit in units),
         units=units,
     )
 
 
-def run_status(chronicle: Chronicle) -> str:
-    """Returns in one word, or two, how a run stands."""
-    return "running" if chronicle.outcome is None else str(chronicle.outcome)
-
-
-def unit_status(chapter: Chapter) -> str:
-    """Returns in one word how a unit stands."""
-    if chapter.landing is not None:
-        return "completed"
-    if chapter.skipped is not None:
-        return "skipped"
-    if chapter.stopped is not None:
-        return "failed"
-    if chapter.is_running:
-        return "retrying" if chapter.tried else "running"
-    return "pending"
-
-
-def _unit(chapter: Chapter, chronicle: Chronicle) -> UnitRecord:
-    unit = chapter.unit
-    status = unit_status(chapter)
+def _unit(chapter: Chapter, standing: UnitStanding, *, mode: Mode) -> UnitRecord:
+    unit, counters = chapter.unit, standing.counters
     return UnitRecord(
         id=unit.id,
         title=unit.title,
-        directory=unit_directory(unit.id, chronicle.facts.mode),
-        status=status,
-        attempts=len(chapter.tried),
+        directory=unit_directory(unit.id, mode),
+        status=standing.status.value,
+        attempts=counters.attempts,
+        iterations=counters.iterations,
+        turns=counters.turns,
         commit=chapter.landing.commit if chapter.landing is not None else None,
-        reason=chapter.stopped[0].value if chapter.stopped is not None else None,
+        reason=standing.reason.value if standing.reason is not None else None,
+        blocked_by=standing.blocked_by,
+        by_person=standing.by_person,
         subtasks=tuple(
-            SubtaskState(id=piece.id, title=piece.title, status=chapter.subtasks.get(piece.id, status))
+            SubtaskState(
+                id=piece.id,
+                title=piece.title,
+                status=standing.subtasks.get(piece.id, standing.status).value,
+                accepted=standing.status is UnitStatus.COMPLETED,
+            )
             for piece in unit.pieces
         ),
     )

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from functools import reduce
 
 from amelia.context.chronicle import Chapter, Chronicle
-from amelia.context.execution_state import run_status, unit_status
 from amelia.context.summary import one_line, shortened
 from amelia.model.agents import Spent
 from amelia.model.findings import Disposition
 from amelia.model.git import branch_ref
 from amelia.model.outcome import Reason
-from amelia.model.plan import UnitId, unit_heading
+from amelia.model.plan import Mode, UnitId, unit_heading
+from amelia.model.standing import RunStanding, UnitStanding
 
 _LONGEST = 500
 _MOST_FILES = 20
@@ -38,6 +38,8 @@ class UnitReport:
     title: str
     status: str
     attempts: int
+    iterations: int
+    turns: int
     commit: str | None = None
     files: tuple[str, ...] | None = None
     receipts: tuple[str, ...] = ()
@@ -93,7 +95,7 @@ class Evidence:
     receipts: tuple[str, ...]
 
 
-def report_of(chronicle: Chronicle, evidence: Mapping[UnitId, Evidence]) -> RunReport:
+def report_of(chronicle: Chronicle, standing: RunStanding, evidence: Mapping[UnitId, Evidence]) -> RunReport:
     """Returns the report of a run."""
     facts, chapters = chronicle.facts, chronicle.chapters.values()
     roles: dict[str, list[Spent]] = {role: [spent] for role, spent in chronicle.drafting.items()}
@@ -103,13 +105,16 @@ def report_of(chronicle: Chronicle, evidence: Mapping[UnitId, Evidence]) -> RunR
     return RunReport(
         run=facts.run,
         goal=facts.goal,
-        status=run_status(chronicle),
-        status_in_words=chronicle.outcome.in_words if chronicle.outcome is not None else "running",
+        status=standing.status,
+        status_in_words=standing.in_words,
         branch=branch_ref(facts.run).removeprefix("refs/heads/") if chronicle.landed is not None else None,
         base=facts.base,
         tip=chronicle.tip,
         record=facts.record_place.path,
-        units=tuple(_unit(chapter, chronicle, evidence.get(chapter.unit.id)) for chapter in chapters),
+        units=tuple(
+            _unit(chapter, standing.units[unit], mode=facts.mode, evidence=evidence.get(unit))
+            for unit, chapter in chronicle.chapters.items()
+        ),
         rejected=_ruled(chapters, Disposition.REJECT),
         deferred=_ruled(chapters, Disposition.DEFER),
         replies=tuple(
@@ -152,18 +157,20 @@ def cost_text(cost: Cost) -> str:
     return f"${cost.dollars:.2f}" + (f", and unknown: {unknown}" if unknown else "")
 
 
-def _unit(chapter: Chapter, chronicle: Chronicle, evidence: Evidence | None) -> UnitReport:
-    reason, detail = chapter.stopped or (None, "")
+def _unit(chapter: Chapter, standing: UnitStanding, *, mode: Mode, evidence: Evidence | None) -> UnitReport:
+    reason, counters = standing.reason, standing.counters
     return UnitReport(
         unit=chapter.unit.id,
-        title=unit_heading(chapter.unit, chronicle.facts.mode),
-        status=unit_status(chapter),
-        attempts=len(chapter.tried),
+        title=unit_heading(chapter.unit, mode),
+        status=standing.status.value,
+        attempts=counters.attempts,
+        iterations=counters.iterations,
+        turns=counters.turns,
         commit=chapter.landing.commit if chapter.landing is not None else None,
         files=evidence.files if evidence is not None else None,
         receipts=evidence.receipts if evidence is not None else (),
         reason=reason.value if reason is not None else None,
-        detail=shortened(detail, _LONGEST),
+        detail=shortened(standing.detail, _LONGEST),
         cost=_cost(chapter.spent.values()) if chapter.spent else None,
     )
 

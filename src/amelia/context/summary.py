@@ -72,9 +72,9 @@ def shortened(text: str, longest: int = _LONGEST_ACCOUNT) -> str:
 
 
 def _objection(chapter: Chapter, objection: Objection) -> str:
-    commit = next((tried.commit for tried in chapter.tried if tried.attempt == objection.attempt), None)
-    where = f"\n\n`git show {commit}` shows the attempt." if commit is not None else ""
-    return f"## Attempt {objection.attempt}, says {objection.by}\n{fenced(objection.text)}{where}"
+    commit = next((tried.commit for tried in chapter.tried if tried.turn == objection.turn), None)
+    where = f"\n\n`git show {commit}` shows what that turn left." if commit is not None else ""
+    return f"## Turn {objection.turn}, says {objection.by}\n{fenced(objection.text)}{where}"
 
 
 def _subtask(task: Task) -> str:

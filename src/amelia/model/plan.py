@@ -4,7 +4,7 @@ Everything here is immutable. A plan's text never changes after it was read; wha
 is a function of the plan and the task's id.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NewType
@@ -32,6 +32,10 @@ class TaskStatus(StrEnum):
     FAILED = "failed"
     BLOCKED = "blocked"
     SKIPPED = "skipped"
+
+
+DONE = frozenset({TaskStatus.COMPLETED, TaskStatus.SKIPPED})
+"""Statuses of tasks for which nothing is left to do."""
 
 
 class Priority(StrEnum):
@@ -155,6 +159,16 @@ class Milestone:
     description: str
     task_ids: tuple[TaskId, ...]
     status: TaskStatus
+
+
+def milestone_status(statuses: Iterable[TaskStatus]) -> TaskStatus:
+    """Returns where a group stands: failed, before in progress or mixed, before completed, before pending."""
+    present = set(statuses)
+    if TaskStatus.FAILED in present:
+        return TaskStatus.FAILED
+    if TaskStatus.IN_PROGRESS in present or (present & DONE and present - DONE):
+        return TaskStatus.IN_PROGRESS
+    return TaskStatus.COMPLETED if present & DONE else TaskStatus.PENDING
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ A stage that `is_busy` has a step under way; one that is not waits for `decide` 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -18,15 +18,18 @@ from amelia.model.outcome import Cause, Outcome, Reason
 from amelia.model.plan import TaskId, UnitId
 from amelia.model.policy import Budget
 from amelia.model.questions import Answered, Question
+from amelia.model.standing import Counters, UnitStatus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Track:
     """What a unit carries along from attempt to attempt.
 
-    `attempt` counts the developer's turns for ever; `spent` counts attempts that failed against the limit,
-    which a person can reset, `iteration` the turns of the present one. `refusals` counts landings that did
-    not fit, `rests` limits that were waited out in a row, `questions` those that were answered.
+    `attempt` counts the developer's turns for ever, as events do; `spent` counts attempts that failed against
+    the limit, and it `is_spent` if the last one is among them; `iteration` counts the rounds of the present
+    attempt. A person who lets the unit try again has `spent` start anew, and it `was_reset`. `refusals`
+    counts landings that did not fit, `rests` limits that were waited out in a row, `questions` those that
+    were answered. `subtasks` is the status of the unit's tasks as the present turn reports it.
     `seen` are the fingerprints of rounds that failed, `ruled` the findings that were ruled out, `findings`
     those that are open, and `reviewed` is the snapshot the last review saw. `session_used` is what the
     developer's session used in all its turns, `answers` is what a person said to the unit.
@@ -36,6 +39,8 @@ class Track:
     base: CommitId
     attempt: int = 1
     spent: int = 0
+    is_spent: bool = False
+    was_reset: bool = False
     iteration: int = 1
     refusals: int = 0
     rests: int = 0
@@ -47,17 +52,28 @@ class Track:
     by_person: bool = False
     session_used: Usage | None = None
     answers: tuple[Answered, ...] = ()
+    subtasks: tuple[tuple[TaskId, UnitStatus], ...] = ()
+
+    @property
+    def counters(self) -> Counters:
+        """The numbers of attempts, iterations and turns."""
+        return Counters(
+            attempts=self.spent + (not self.is_spent),
+            failed=self.spent,
+            iterations=self.iteration,
+            turns=self.attempt,
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
     """Not under way: what it needs has not landed, or no lane is free.
 
-    A unit that a person set going again remembers its attempts, and the stage it goes on with if there is
+    A unit that a person set going again remembers its turns, and the stage it goes on with if there is
     one; otherwise it starts anew, with the feedback of its last attempt.
     """
 
-    attempts: int = 0
+    turns: int = 0
     feedback: str = ""
     ruled: tuple[FindingId, ...] = ()
     then: "Active | None" = None
@@ -190,10 +206,12 @@ class Parked:
 
 @dataclass(frozen=True, slots=True)
 class Landed:
-    """One commit on the branch of the run."""
+    """One commit on the branch of the run; work that is `by_person` was done by hand, and not reviewed."""
 
     commit: CommitId
     attempt: int
+    by_person: bool = False
+    counters: Counters = field(default=Counters(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,9 +219,21 @@ class Skipped:
     """Taken out by a person; `satisfies` says whether its dependants run all the same."""
 
     satisfies: bool
+    counters: Counters = field(default=Counters(), compare=False)
 
 
 UnitState: TypeAlias = Waiting | Stage | Parked | Landed | Skipped
+
+
+def counters_of(state: UnitState) -> Counters:
+    """Returns the numbers of a unit's attempts, iterations and turns; a turn counts once it has begun."""
+    match state:
+        case Landed(counters=counters) | Skipped(counters=counters):
+            return counters
+        case Waiting(turns=turns, then=then):
+            return Counters(turns=turns) if then is None else replace(then.track.counters, turns=turns)
+        case _:
+            return state.track.counters
 
 
 class Wish(StrEnum):

@@ -1,33 +1,21 @@
-"""Tasks as a graph: what waits for what, what may start, and where groups of tasks stand.
+"""Tasks as a graph: what waits for what, what a task may touch, and which milestones there are.
 
 A dependency on an unknown id or on itself is no edge here; `check` reports it. Derived edges never close
 a cycle: an author's word goes before what files suggest. Nothing recurses.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import count
-from typing import TypedDict
 
-from amelia.model.plan import Milestone, Task, TaskId, TaskStatus
+from amelia.model.plan import DONE as DONE  # noqa: PLC0414 - readers of plans ask the graph what is done
+from amelia.model.plan import Milestone, Task, TaskId, milestone_status
 from amelia.plan.digraph import admissible, cycles_of, in_order, levels_of, union
 from amelia.plan.paths import normal_path, shared_kind
 
 Edges = Mapping[TaskId, Sequence[TaskId]]
 
-DONE = frozenset({TaskStatus.COMPLETED, TaskStatus.SKIPPED})
 _MILESTONE = re.compile(r"(M\d+)\b[\s:.–—-]*(.*)", re.DOTALL)
-
-
-class TaskSummary(TypedDict):
-    """Where the tasks of a plan stand, by id."""
-
-    total: int
-    pending: list[TaskId]
-    in_progress: list[TaskId]
-    completed: list[TaskId]
-    failed: list[TaskId]
-    current_task_id: TaskId | None
 
 
 def dependency_graph(tasks: Sequence[Task], extra: Edges | None = None) -> dict[TaskId, tuple[TaskId, ...]]:
@@ -90,60 +78,11 @@ def _makers(number: int, tasks: Sequence[Task], creators: Mapping[str, list[int]
     return tuple(found)
 
 
-def get_available_tasks(tasks: Sequence[Task]) -> list[Task]:
-    """Returns the tasks that may start: pending, and everything they depend on is completed."""
-    completed = {task.id for task in tasks if task.status is TaskStatus.COMPLETED}
-    return [
-        task
-        for task in tasks
-        if task.status is TaskStatus.PENDING and all(need in completed for need in task.depends_on)
-    ]
-
-
-def are_independent(a: Task, b: Task) -> bool:
-    """Says whether two tasks may run side by side: neither needs the other, nor a file of the other.
-
-    A task that declares no files may touch any. Two lock files of one kind, or two migrations, count as
-    one file.
-    """
-    if a.id in b.depends_on or b.id in a.depends_on:
-        return False
-    mine, theirs = footprint(a), footprint(b)
-    return bool(mine) and bool(theirs) and mine.isdisjoint(theirs)
-
-
 def footprint(task: Task) -> frozenset[str]:
     """Returns what a task may touch: its files, and the kinds of shared files among them."""
     paths = [normal_path(path) for path in task.files]
     kinds = [f"kind:{kind}" for path in paths if (kind := shared_kind(path))]
     return frozenset((*paths, *kinds))
-
-
-def get_task_summary(tasks: Sequence[Task]) -> TaskSummary:
-    """Returns how many tasks there are and which stand where."""
-
-    def having(status: TaskStatus) -> list[TaskId]:
-        return [task.id for task in tasks if task.status is status]
-
-    running = having(TaskStatus.IN_PROGRESS)
-    return TaskSummary(
-        total=len(tasks),
-        pending=having(TaskStatus.PENDING),
-        in_progress=running,
-        completed=having(TaskStatus.COMPLETED),
-        failed=having(TaskStatus.FAILED),
-        current_task_id=running[0] if running else None,
-    )
-
-
-def milestone_status(statuses: Iterable[TaskStatus]) -> TaskStatus:
-    """Returns where a group stands: failed, before in progress or mixed, before completed, before pending."""
-    present = set(statuses)
-    if TaskStatus.FAILED in present:
-        return TaskStatus.FAILED
-    if TaskStatus.IN_PROGRESS in present or (present & DONE and present - DONE):
-        return TaskStatus.IN_PROGRESS
-    return TaskStatus.COMPLETED if present & DONE else TaskStatus.PENDING
 
 
 def derive_milestones(tasks: Sequence[Task], descriptions: Mapping[str, str]) -> tuple[Milestone, ...]:

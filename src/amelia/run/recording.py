@@ -10,10 +10,11 @@
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import reduce
 from pathlib import Path
 
 from amelia.context import chronicle as ch
-from amelia.context.execution_state import execution_state, unit_status
+from amelia.context.execution_state import execution_state
 from amelia.context.places import unit_directory
 from amelia.context.report import Evidence, report_of, report_page
 from amelia.context.summary import Change, generate_phase_summary, review_feedback
@@ -25,9 +26,13 @@ from amelia.model.git import CommitId
 from amelia.model.journal import Recorded
 from amelia.model.outcome import Outcome, Result
 from amelia.model.plan import UnitId
+from amelia.model.standing import RunStanding, UnitStatus
+from amelia.model.state import RunState
 from amelia.record.execution import put, read_execution_state, write_execution_state
 from amelia.record.journal import read_journal
 from amelia.record.runs import RunDirectory
+from amelia.schedule.machine import begin, evolve, fold
+from amelia.schedule.standing import run_standing
 from amelia.system.git_commands import changed_by, changed_paths
 from amelia.system.git_places import Lane, Store
 from amelia.workspace.guest import Shown, exclude, put_in, take_out
@@ -55,9 +60,10 @@ class Recorder:
         self._seen = seen
         self._guard = threading.Lock()
         self._chronicle = ch.opened(facts)
+        self._run = begin(facts)
         self._past = past
         self._read = 0
-        self._finished: ch.Chronicle | None = None
+        self._finished: tuple[ch.Chronicle, RunState] | None = None
         self._versions: dict[str, int] = {}
         self._shown: dict[int, Shown] = {}
 
@@ -72,20 +78,23 @@ class Recorder:
             self._past = ()
             if news:
                 self._read = news[-1].seq
-                before = self._chronicle
+                before = self._run
                 events = [recorded.event for recorded in news]
-                self._chronicle = ch.told(before, events)
+                self._chronicle = ch.told(self._chronicle, events)
+                self._run = fold(events) if is_first else reduce(evolve, events, before)
                 self._write_all(None if is_first else _units_of(events), before)
             return self._chronicle
 
     def conclude(self) -> list[str]:
         """Writes the record as it is when everything went well, and returns the names of its files."""
-        self._finish(replace(self.catch_up(), outcome=Outcome(Result.COMPLETED)))
+        self.catch_up()
+        self._finish(replace(self._run, outcome=Outcome(Result.COMPLETED)))
         return list(self._versions)
 
     def close(self) -> None:
         """Writes the state and the report of a run that is over, or stops."""
-        self._finish(self.catch_up())
+        self.catch_up()
+        self._finish(self._run)
 
     def show_in(self, lane: Lane) -> None:
         """Puts a copy of the directory into a lane, for an agent to read."""
@@ -102,7 +111,7 @@ class Recorder:
         """The master copy."""
         return self._directory.record
 
-    def _write_all(self, news: set[UnitId] | None, before: ch.Chronicle) -> None:
+    def _write_all(self, news: set[UnitId] | None, before: RunState) -> None:
         """Writes what there is to say about units that have news; the first time about all of them."""
         now = self._chronicle
         if news is None:
@@ -111,22 +120,24 @@ class Recorder:
         units = now.chapters.keys() if news is None else news & now.chapters.keys()
         for unit in units:
             self._write_unit(now.chapters[unit])
-        if news is None or _stands_elsewhere(before, now, units=news):
-            self._write_state(now)
+        standing = run_standing(self._run)
+        if news is None or _words(run_standing(before)) != _words(standing):
+            self._write_state(standing)
 
-    def _finish(self, chronicle: ch.Chronicle) -> None:
+    def _finish(self, run: RunState) -> None:
         """Writes the state and the report, unless they say this already."""
         with self._guard:
-            if chronicle == self._finished:
+            chronicle, standing = self._chronicle, run_standing(run)
+            if (chronicle, run) == self._finished:
                 return
-            self._write_state(chronicle)
+            self._write_state(standing)
             evidence = evidence_of(chronicle, self._store, self._seen)
-            put(self.master / REPORT, report_page(report_of(chronicle, evidence)))
+            put(self.master / REPORT, report_page(report_of(chronicle, standing, evidence)))
             self._versions[REPORT] = self._read
-            self._finished = chronicle
+            self._finished = chronicle, run
 
-    def _write_state(self, chronicle: ch.Chronicle) -> None:
-        state = execution_state(chronicle)
+    def _write_state(self, standing: RunStanding) -> None:
+        state = execution_state(self._chronicle, standing)
         if STATE in self._versions or read_execution_state(self.master / STATE) != state:
             write_execution_state(self.master / STATE, state)
         self._versions[STATE] = self._read
@@ -197,14 +208,9 @@ def receipts_of(proof: ch.Proof | None, seen: Callable[[str], Receipt | None]) -
     return [f"{what} (tree {proof.tree}{digest})", *proof.notes]
 
 
-def _stands_elsewhere(before: ch.Chronicle, now: ch.Chronicle, *, units: Iterable[UnitId]) -> bool:
-    """Says whether the run, or one of some units, does not stand where it stood."""
-    return before.outcome != now.outcome or any(_status(before, unit) != _status(now, unit) for unit in units)
-
-
-def _status(chronicle: ch.Chronicle, unit: UnitId) -> str | None:
-    chapter = chronicle.chapters.get(unit)
-    return None if chapter is None else unit_status(chapter)
+def _words(standing: RunStanding) -> tuple[str, list[tuple[UnitId, UnitStatus]]]:
+    """Returns the status of a run and of its units: if it is another one, the state is written anew."""
+    return standing.status, [(unit, each.status) for unit, each in standing.units.items()]
 
 
 def _units_of(events: Iterable[Event]) -> set[UnitId]:

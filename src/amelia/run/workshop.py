@@ -159,13 +159,13 @@ class Workshop:
         if not feedback:
             return None
         chapter = chronicle.chapters[at.unit]
-        earlier = [tried for tried in chapter.tried if tried.attempt < at.attempt]
+        earlier = [tried for tried in chapter.tried if tried.turn < at.attempt]
         last = earlier[-1] if earlier else None
         return Retry(
             attempt=at.attempt,
             errors=feedback,
             cause=chapter.cause,
-            ref=attempt_ref(self.facts.run, at.unit, last.attempt) if last is not None else None,
+            ref=attempt_ref(self.facts.run, at.unit, last.turn) if last is not None else None,
             commit=last.commit if last is not None else None,
         )
 

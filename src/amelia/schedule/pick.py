@@ -27,7 +27,7 @@ def startable(run: RunState) -> Iterator[tuple[Unit, int]]:
         return
     active = list(held)
     for unit in _by_urgency(run):
-        if may_run_beside(run, unit.id, active):
+        if are_independent(run, unit.id, active):
             active.append(unit.id)
             lane = _lane(run.units[unit.id], free)
             free.remove(lane)
@@ -42,8 +42,8 @@ def _lane(state: UnitState, free: Sequence[int]) -> int:
     return then.track.lane if then is not None and then.track.lane in free else free[0]
 
 
-def may_run_beside(run: RunState, unit: UnitId, others: Collection[UnitId]) -> bool:
-    """Says whether a unit shares nothing with others that are under way."""
+def are_independent(run: RunState, unit: UnitId, others: Collection[UnitId]) -> bool:
+    """Says whether a unit shares no file with others that are under way; one without files may touch any."""
     if not others:
         return True
     mine = run.facts.footprints.get(unit, ())
@@ -51,8 +51,17 @@ def may_run_beside(run: RunState, unit: UnitId, others: Collection[UnitId]) -> b
     return bool(mine) and all(files and set(mine).isdisjoint(files) for files in theirs)
 
 
+def get_available_tasks(run: RunState) -> list[Unit]:
+    """Returns the units that may start: they wait, all they need is done, and there is budget for them."""
+    return [
+        unit
+        for unit in run.facts.units
+        if isinstance(run.units[unit.id], Waiting) and not blockers(run, unit) and not is_held(run, unit.id)
+    ]
+
+
 def blockers(run: RunState, unit: Unit) -> tuple[UnitId, ...]:
-    """Returns what a unit still waits for."""
+    """Returns the units that a unit still waits for."""
     return tuple(need for need in unit.depends_on if not _is_satisfied(run, need))
 
 
@@ -81,11 +90,7 @@ def _by_urgency(run: RunState) -> Sequence[Unit]:
 
     Of several that could run beside each other, those with most work behind them come before their place.
     """
-    ready = [
-        unit
-        for unit in run.facts.units
-        if isinstance(run.units[unit.id], Waiting) and not blockers(run, unit) and not is_held(run, unit.id)
-    ]
+    ready = get_available_tasks(run)
     if len(ready) < 2:  # noqa: PLR2004 - one unit needs no order
         return ready
     milestones = {

@@ -12,6 +12,7 @@ from amelia.model.events import QuestionAnswered
 from amelia.model.findings import Disposition, Finding, Ruling
 from amelia.model.plan import UnitId
 from amelia.model.questions import DO_IT, LEAVE_IT, Answered, Question
+from amelia.model.standing import UnitStatus
 from amelia.model.state import Asking, Driving, Landing, Parked, RunState, Waiting
 
 
@@ -42,8 +43,9 @@ def answered(state: Parked, asking: Asking, event: QuestionAnswered) -> Waiting:
     if question.about and not left:
         landing = Landing(track=track, work=state.work, red=asking.red)
         return Waiting(before.attempt, ruled=track.ruled, then=landing, answers=track.answers)
+    done = tuple((task, UnitStatus.COMPLETED) for task in asking.finished)
     turn = Driving(
-        track=replace(track, attempt=before.attempt + 1),
+        track=replace(track, attempt=before.attempt + 1, subtasks=done),
         start=state.work.commit,
         session=asking.session,
         feedback=bullets(left) if question.about else "",

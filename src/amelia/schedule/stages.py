@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TypeAlias, assert_never
 
 from amelia.model import events as ev
-from amelia.model.agents import Ending, SessionId, total
+from amelia.model.agents import Ending, SessionId
 from amelia.model.errors import InternalError
 from amelia.model.evidence import ProblemCode
 from amelia.model.findings import Disposition, Weight
@@ -34,9 +34,11 @@ from amelia.model.state import (
     UnitState,
     Verifying,
     Waiting,
+    counters_of,
 )
 from amelia.schedule.questions import about_findings, answered, bullets
 from amelia.schedule.retry import COUNTED
+from amelia.schedule.session import accounted, reported
 
 # A session that ended in any other way is not continued.
 _CONTINUABLE = frozenset({Ending.OK, Ending.FAILED})
@@ -61,9 +63,9 @@ def unit_after(state: UnitState, event: ev.UnitEvent) -> UnitState:  # noqa: C90
     _assert_same_attempt(state, event)
     match event, state:
         case ev.SubtaskStarted() | ev.SubtaskCompleted() | ev.SubtaskFailed(), _:
-            return state
+            return reported(state, event)
         case ((ev.SessionOpened() | ev.SessionReplaced() | ev.UsageReported()), _):
-            return _accounted(state, event)
+            return accounted(state, event)
         case ev.StepStarted(
             step=step
         ), Driving() | Verifying() | Reviewing() | Evaluating() | Landing() | Resting():
@@ -84,7 +86,7 @@ def unit_after(state: UnitState, event: ev.UnitEvent) -> UnitState:  # noqa: C90
         case ev.LandingRefused(), Landing(is_busy=True):
             return _after_refusal(state, event)
         case ev.UnitLanded(_, attempt, commit), Landing(is_busy=True):
-            return Landed(commit, attempt)
+            return Landed(commit, attempt, state.track.by_person, state.track.counters)
         case _:
             return _after_decision(state, event)
     raise _misfit(state, event)
@@ -135,7 +137,7 @@ def _after_decision(state: UnitState, event: ev.UnitEvent) -> UnitState:  # noqa
             track = replace(state.track, by_person=True)
             return Waiting(state.track.attempt, then=Verifying(track=track, work=work, session=None))
         case ev.UnitSkipped(_, satisfies), Parked() | Waiting() | Skipped(satisfies=False):
-            return Skipped(satisfies)
+            return Skipped(satisfies, counters_of(state))
         case _:
             raise _misfit(state, event)
 
@@ -161,7 +163,14 @@ def at_rest(state: Active) -> Active:
 def _started(state: Waiting, lane: int, base: CommitId) -> UnitState:
     if state.then is not None:
         return _in_lane(state.then, lane)
-    track = Track(lane=lane, base=base, attempt=state.attempts + 1, ruled=state.ruled, answers=state.answers)
+    track = Track(
+        lane=lane,
+        base=base,
+        attempt=state.turns + 1,
+        was_reset=state.turns > 0,
+        ruled=state.ruled,
+        answers=state.answers,
+    )
     return Driving(track=track, start=base, feedback=state.feedback)
 
 
@@ -186,6 +195,7 @@ def _tried_again(state: Failing, event: ev.UnitRetried) -> Driving:
         _counted(state, before),
         attempt=event.attempt,
         iteration=1,
+        subtasks=(),
         base=event.base,
         reviewed=before.reviewed if event.base == before.base else None,
     )
@@ -193,13 +203,17 @@ def _tried_again(state: Failing, event: ev.UnitRetried) -> Driving:
 
 
 def _iterated(state: Failing, event: ev.UnitIterated) -> Driving:
-    track = replace(_remembering(state), attempt=event.attempt, iteration=event.iteration)
+    track = replace(_remembering(state), attempt=event.attempt, iteration=event.iteration, subtasks=())
     return Driving(track=track, start=event.start, feedback=state.feedback)
 
 
 def _counted(state: Failing, track: Track) -> Track:
     """Counts an attempt that failed against the limit, once, now that it does not go on."""
     return replace(track, spent=track.spent + (state.cause in COUNTED))
+
+
+def _is_spent(state: Failing) -> bool:
+    return state.track.is_spent or state.cause in COUNTED
 
 
 def _remembering(state: Failing) -> Track:
@@ -213,7 +227,7 @@ def _parked(state: Failing | Reviewing | Resting, event: ev.UnitParked) -> Parke
     match state:
         case Failing(work=work, feedback=feedback, asking=asking):
             asking = asking if event.question is not None else None
-            track = _counted(state, state.track)
+            track = replace(_counted(state, state.track), is_spent=_is_spent(state))
             return replace(parked, track=track, work=work, feedback=feedback, asking=asking)
         case Reviewing(work=work):
             return replace(parked, work=work, stage=replace(state, tries=0))
@@ -228,22 +242,6 @@ def _unparked(state: Parked, note: str = "") -> Waiting:
     told = "\n\n".join(part for part in (state.feedback, note) if part)
     track = state.track
     return Waiting(track.attempt, feedback=told, ruled=track.ruled, then=state.stage, answers=track.answers)
-
-
-def _accounted(
-    state: UnitState, event: ev.SessionOpened | ev.SessionReplaced | ev.UsageReported
-) -> UnitState:
-    """Counts what the developer's session uses; a session that is not gone on with begins at nothing."""
-    if not isinstance(state, Driving):
-        return state
-    match event:
-        case ev.UsageReported(usage=usage):
-            used = total(state.track.session_used, usage)
-        case ev.SessionOpened() if state.session is not None:
-            return state
-        case _:
-            used = None
-    return replace(state, track=replace(state.track, session_used=used))
 
 
 def _after_turn(state: Driving, event: ev.AttemptEnded) -> UnitState:

@@ -59,8 +59,13 @@ async def landed(bench: Bench) -> tuple[Workshop, CommitId]:
     write(
         shop,
         ev.UnitStarted(at.unit, 1, at.base),
+        ev.StepStarted(at.unit, 1, ev.Step.DRIVE),
         ended,
+        ev.StepStarted(at.unit, 1, ev.Step.VERIFY),
         ev.AttemptVerified(unit=at.unit, attempt=1, passed=True),
+        ev.StepStarted(at.unit, 1, ev.Step.REVIEW),
+        ev.AttemptReviewed(unit=at.unit, attempt=1, approved=True),
+        ev.StepStarted(at.unit, 1, ev.Step.LAND),
         ev.UnitLanded(at.unit, 1, commit),
     )
     return shop, commit
@@ -145,16 +150,16 @@ async def test_the_state_is_written_when_a_unit_begins_stops_or_lands_and_not_in
     used = ev.UsageReported(unit=at.unit, attempt=1, role=Role.DEVELOPER, session=SessionId("s"), usage=None)
     assert said(ev.RunResumed(7)) == "pending"
     assert said(ev.UnitStarted(at.unit, 1, at.base)) == "running"
-    assert said(used, ev.AttemptVerified(unit=at.unit, attempt=1, passed=True)) is None
-    assert said(ev.UnitParked(at.unit, Reason.BLOCKED, "stuck")) == "failed"
-    assert said(ev.RunFinished(Outcome(Result.HALTED, Reason.BLOCKED))) == "failed"
-    assert said(ev.RunResumed(8)) == "failed"
+    assert said(ev.StepStarted(at.unit, 1, ev.Step.DRIVE), used) is None
+    assert said(ev.StepBroke(at.unit, ev.Step.DRIVE, "stuck")) == "failed"
+    assert said(ev.RunFinished(Outcome(Result.HALTED, Reason.BROKEN))) == "failed"
+    assert said(ev.RunResumed(8)) == "pending"
 
 
 async def test_a_recorder_that_is_told_the_past_reads_only_what_came_later(bench: Bench) -> None:
     shop, _ = await landed(bench)
     past = read_journal(shop.desk.directory.journal)
-    write(shop, ev.UnitParked(bench.place().unit, Reason.BLOCKED, "later"))
+    write(shop, ev.RunResumed(7))
     known = Recorder(shop.desk.directory, shop.store, shop.facts, seen=shop.verifier.seen, past=past)
     assert known.catch_up() == reborn(shop).recorder.catch_up()
     assert known.catch_up() == known.catch_up()

@@ -53,7 +53,7 @@ def test_every_difference_is_a_sentence() -> None:
     assert differences(BOTH, seen) == [
         "the outcome is halted(no_changes) instead of completed",
         "c: was not there before",
-        "a: 3 attempts instead of 1",
+        "a: 3 turns instead of 1",
         "b: is not there any more",
         "a landed: the tree is t9 instead of t1",
     ]

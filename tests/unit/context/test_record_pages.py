@@ -1,11 +1,12 @@
 """What the record says of a run: summaries of units, what was said against attempts, where the run stands."""
 
 from amelia.context.chronicle import opened, told
-from amelia.context.execution_state import execution_state, unit_status
+from amelia.context.execution_state import execution_state
 from amelia.context.summary import Change, generate_phase_summary, review_feedback
 from amelia.model import events as ev
 from amelia.model.outcome import Cause, Reason, Result
 from amelia.model.plan import Mode, TaskType, UnitId
+from amelia.schedule.standing import run_standing
 from runs import BASE, Story, chain, chronicle_of, commit, four_phases, started, task, unit
 
 ONE = UnitId("1")
@@ -61,10 +62,10 @@ def test_feedback_is_told_latest_first_with_the_attempt_it_is_about_and_stays_da
     text = review_feedback(chronicle_of(story).chapters[ONE], mode=Mode.TASKS)
     assert text == (
         "# Task 1: Work of 1: why attempts were not accepted\n\n"
-        f"## Attempt 2, says the executed checks\n```\nstill red\n```\n\n`git show {commit('12')}` shows the "
-        "attempt.\n\n"
-        f"## Attempt 1, says the executed checks\n````\n{NASTY}\n````\n\n`git show {commit('11')}` shows the "
-        "attempt.\n"
+        f"## Turn 2, says the executed checks\n```\nstill red\n```\n\n`git show {commit('12')}` shows "
+        "what that turn left.\n\n"
+        f"## Turn 1, says the executed checks\n````\n{NASTY}\n````\n\n`git show {commit('11')}` shows "
+        "what that turn left.\n"
     )
 
 
@@ -79,24 +80,20 @@ def test_feedback_of_many_attempts_is_bounded_and_an_attempt_that_left_nothing_n
 
 def test_the_state_of_a_run_counts_what_is_complete_and_names_every_unit() -> None:
     story = four_phases().whole("phase-1").start("phase-2").fail("phase-2").start("phase-3")
-    state = execution_state(chronicle_of(story))
+    state = execution_state(chronicle_of(story), run_standing(story.run))
     assert (state.run, state.mode, state.status, state.completed) == ("demo", "phased", "running", 1)
     assert [(one.id, one.directory, one.status, one.reason) for one in state.units] == [
         ("phase-1", "phase-1", "completed", None),
         ("phase-2", "phase-2", "failed", Reason.VERIFY_LIMIT),
         ("phase-3", "phase-3", "running", None),
-        ("phase-4", "phase-4", "pending", None),
+        ("phase-4", "phase-4", "blocked", None),
     ]
     first, second = state.units[0].subtasks
     assert (first.id, first.title, first.status) == ("1", "User model tests", "completed")
     assert second.status == "completed"
-    assert {one.status for one in state.units[3].subtasks} == {"pending"}
+    assert [one.accepted for one in state.units[0].subtasks] == [True, True]
+    assert [(one.status, one.accepted) for one in state.units[1].subtasks] == [("completed", False)] * 2
+    assert {one.status for one in state.units[3].subtasks} == {"blocked"}
     assert state.units[0].commit == state.tip == commit("phase-1")
-    assert execution_state(chronicle_of(story.end(Result.HALTED, Reason.BUDGET))).status == "halted(budget)"
-
-
-def test_a_unit_stands_where_its_events_left_it() -> None:
-    retried = chain(1).start("1").write("1").verify("1", passed=False, feedback="red").retry("1")
-    assert unit_status(chronicle_of(retried).chapters[ONE]) == "retrying"
-    skipped = told(opened(started(unit("1"))), [ev.UnitSkipped(ONE, satisfies=False)])
-    assert unit_status(skipped.chapters[ONE]) == "skipped"
+    ended = story.end(Result.HALTED, Reason.BUDGET)
+    assert execution_state(chronicle_of(ended), run_standing(ended.run)).status == "halted(budget)"

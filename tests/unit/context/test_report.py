@@ -1,6 +1,5 @@
 """The report says what landed and what proves it, what was put off, what waits, what it cost, how to undo it."""
 
-from amelia.context.chronicle import opened, told
 from amelia.context.report import Cost, Evidence, RunReport, cost_text, report_of, report_page
 from amelia.model import events as ev
 from amelia.model.agents import Role, Usage
@@ -8,13 +7,16 @@ from amelia.model.facts import RecordPlace
 from amelia.model.findings import Disposition, Ruling
 from amelia.model.outcome import Reason, Result
 from amelia.model.plan import UnitId
-from runs import BASE, Story, chain, chronicle_of, commit, finding, started, unit
+from amelia.model.questions import Question
+from amelia.schedule.standing import run_standing
+from runs import BASE, Story, chain, chronicle_of, commit, finding
 
 PROVED = Evidence(("a.py", "b`c|d.py"), ("pytest: 3 passed",))
 
 
 def report(story: Story, **evidence: Evidence) -> RunReport:
-    return report_of(chronicle_of(story), {UnitId(name[1:]): what for name, what in evidence.items()})
+    known = {UnitId(name[1:]): what for name, what in evidence.items()}
+    return report_of(chronicle_of(story), run_standing(story.run), known)
 
 
 def used(name: str, role: Role, usage: Usage | None) -> ev.UsageReported:
@@ -43,7 +45,7 @@ def test_a_page_tells_all_of_a_run() -> None:
         f"- Task 1: Work of 1: `{commit('1')}` (`a.py`, `b'c/d.py`)\n  - proved: pytest: 3 passed\n\n"
         "## What did not land\n"
         "- Task 2: Work of 2: failed: the checks still failed after the last attempt (2 tests fail)\n"
-        "- Task 3: Work of 3: pending\n\n"
+        "- Task 3: Work of 3: blocked\n\n"
         "## Findings that were rejected\n"
         "- 1: a.py:3: ‹b›wrong‹/b› name\n  - because: line 3 has the right one\n\n"
         "## Findings that were put off\n- 1: a.py:3: too slow\n  - because: not said\n\n"
@@ -81,13 +83,14 @@ def test_a_report_of_everything_says_that_nothing_is_left() -> None:
 
 def test_questions_are_told_with_who_answered_them() -> None:
     one = UnitId("1")
-    events = [
-        ev.UnitParked(one, Reason.QUESTION, "Which encoding?"),
-        ev.QuestionAnswered(one, "UTF-8"),
-        ev.UnitParked(one, Reason.QUESTION, "Which port?"),
-        ev.QuestionAnswered(one, "any", by_default=True),
-    ]
-    page = report_page(report_of(told(opened(started(unit("1"))), events), {}))
+    story = chain(1)
+    for asked, answer in (("Which encoding?", "UTF-8"), ("Which port?", "any")):
+        question = Question(text=asked)
+        story.start("1").write("1", question=question).tell(
+            ev.UnitParked(one, Reason.QUESTION, asked, question),
+            ev.QuestionAnswered(one, answer, by_default=answer == "any"),
+        )
+    page = report_page(report(story))
     assert "- 1: Which encoding?\n  - answered: UTF-8\n" in page
     assert "- 1: Which port?\n  - nobody answered, so: any\n" in page
 

@@ -5,16 +5,13 @@ from typing import Any
 
 import pytest
 
-from amelia.model.plan import Task, TaskId, TaskStatus
+from amelia.model.plan import Task, TaskId, TaskStatus, milestone_status
 from amelia.plan.graph import (
-    are_independent,
     derive_milestones,
     detect_circular_dependencies,
     file_dependencies,
-    get_available_tasks,
-    get_task_summary,
+    footprint,
     levels,
-    milestone_status,
     topological_order,
 )
 
@@ -119,21 +116,6 @@ def test_file_dependencies(tasks: list[Task], edges: dict[str, tuple[str, ...]])
     assert file_dependencies(tasks) == edges
 
 
-def test_available_is_pending_with_everything_completed() -> None:
-    tasks = [
-        make("A", status=DONE),
-        make("B", "A"),
-        make("C", "B"),
-        make("D", "A", status=RUNNING),
-        make("E", status=BLOCKED),
-        make("F", status=FAILED),
-        make("G", "X"),
-        make("H", "S"),
-        make("S", status=SKIPPED),
-    ]
-    assert [task.id for task in get_available_tasks(tasks)] == ["B"]
-
-
 @pytest.mark.parametrize(
     ("a", "b", "expected"),
     [
@@ -144,41 +126,17 @@ def test_available_is_pending_with_everything_completed() -> None:
             {"test_files": ("a",), "files_to_create": ("c",)},
             False,
         ),
-        ({}, {"files_to_modify": ("b",)}, False),
-        ({"files_to_modify": ("b",)}, {}, False),
         ({"files_to_create": ("x/migrations/1.py",)}, {"files_to_create": ("y/migrations/2.py",)}, False),
         ({"files_to_modify": ("a/uv.lock",)}, {"files_to_modify": ("b/uv.lock",)}, False),
         ({"files_to_modify": ("uv.lock",)}, {"files_to_modify": ("yarn.lock",)}, True),
-        ({"files_to_modify": ("a",), "depends_on": ("B",)}, {"files_to_modify": ("b",)}, False),
     ],
 )
-def test_tasks_are_independent_only_if_nothing_is_shared(
+def test_a_footprint_has_files_by_their_plain_names_and_kinds_of_shared_files(
     a: dict[str, Any],
     b: dict[str, Any],
     expected: bool,  # noqa: FBT001
 ) -> None:
-    first, second = make("A", **a), make("B", **b)
-    assert are_independent(first, second) is expected
-    assert are_independent(second, first) is expected
-
-
-def test_the_summary_lists_ids_by_status() -> None:
-    tasks = [
-        make("A", status=DONE),
-        make("B", status=RUNNING),
-        make("C"),
-        make("D", status=FAILED),
-        make("E", status=RUNNING),
-    ]
-    assert get_task_summary(tasks) == {
-        "total": 5,
-        "pending": ["C"],
-        "in_progress": ["B", "E"],
-        "completed": ["A"],
-        "failed": ["D"],
-        "current_task_id": "B",
-    }
-    assert get_task_summary([])["current_task_id"] is None
+    assert footprint(make("A", **a)).isdisjoint(footprint(make("B", **b))) is expected
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 
+import pytest
+
 from amelia.model.events import UnitSkipped
 from amelia.model.plan import Complexity, Milestone, Mode, Priority, TaskId, TaskStatus, Unit, UnitId
 from amelia.model.policy import POLICIES, Policy
 from amelia.model.state import Active
-from amelia.schedule.pick import blockers, chains, may_run_beside
+from amelia.schedule.pick import are_independent, blockers, chains, get_available_tasks
 from unit.schedule.worlds import Story, facts, task, unit, unit_of, with_policy
 
 
@@ -120,7 +122,20 @@ def test_a_unit_of_which_nobody_knows_what_it_touches_runs_alone() -> None:
         assert running(story) == {"b"}
 
 
+@pytest.mark.rows("L15", "L22")
 def test_any_unit_may_run_beside_nobody() -> None:
     run = Story(facts(unit("a"), footprints={})).run
-    assert may_run_beside(run, UnitId("a"), [])
-    assert not may_run_beside(run, UnitId("a"), [UnitId("b")])
+    assert are_independent(run, UnitId("a"), [])
+    assert not are_independent(run, UnitId("a"), [UnitId("b")])
+
+
+@pytest.mark.rows("L11", "L14")
+def test_available_is_what_waits_with_everything_it_needs_done() -> None:
+    units = (unit("a"), unit("b", "a"), unit("c", "b"), unit("d"), unit("e", "d"))
+    story = Story(facts(*units, policy=workers(1))).finishes("a")
+    assert running(story) == {"b"}
+    assert [each.id for each in get_available_tasks(story.run)] == ["d"]
+    story.hears(UnitSkipped(UnitId("d"), satisfies=False))
+    assert get_available_tasks(story.run) == []
+    story.hears(UnitSkipped(UnitId("d"), satisfies=True))
+    assert [each.id for each in get_available_tasks(story.run)] == ["e"]

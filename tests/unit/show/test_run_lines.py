@@ -37,25 +37,25 @@ def ended(ending: Ending, **more: Any) -> ev.AttemptEnded:
     ("event", "line"),
     [
         (ev.UnitStarted(PHASE, 1, BASE), "phase-2  started: Write API tests"),
-        (ev.SubtaskFailed(PHASE, TaskId("3"), 1), "phase-2  attempt 1  task 3 was not done"),
-        (ended(Ending.OK), "phase-2  attempt 1  written"),
-        (ended(Ending.OK, summary="12 tests\nadded"), "phase-2  attempt 1  written: 12 tests added"),
+        (ev.SubtaskFailed(PHASE, TaskId("3"), 1), "phase-2  turn 1  task 3 was not done"),
+        (ended(Ending.OK), "phase-2  turn 1  written"),
+        (ended(Ending.OK, summary="12 tests\nadded"), "phase-2  turn 1  written: 12 tests added"),
         (
             ended(Ending.OK, refused="too long a line"),
-            "phase-2  attempt 1  refused by a commit hook: too long a line",
+            "phase-2  turn 1  refused by a commit hook: too long a line",
         ),
         (
             ended(Ending.TIMED_OUT_SILENCE, summary="no sign of life"),
-            "phase-2  attempt 1  the agent did not finish (timed out silence): no sign of life",
+            "phase-2  turn 1  the agent did not finish (timed out silence): no sign of life",
         ),
         (
             ended(Ending.LIMITED, until="2026-11-02T14:05:00+00:00"),
-            "phase-2  attempt 1  the agent has to wait, goes on at 14:05",
+            "phase-2  turn 1  the agent has to wait, goes on at 14:05",
         ),
-        (ended(Ending.LIMITED), "phase-2  attempt 1  the agent has to wait"),
+        (ended(Ending.LIMITED), "phase-2  turn 1  the agent has to wait"),
         (
             ev.AttemptVerified(unit=PHASE, attempt=1, passed=True),
-            "phase-2  attempt 1  checks passed",
+            "phase-2  turn 1  checks passed",
         ),
         (
             ev.AttemptVerified(
@@ -65,46 +65,42 @@ def ended(ending: Ending, **more: Any) -> ev.AttemptEnded:
                 problems=(Problem(ProblemCode.NO_CHANGES, "nothing was changed"),),
                 feedback="long",
             ),
-            "phase-2  attempt 1  checks failed: nothing was changed",
+            "phase-2  turn 1  checks failed: nothing was changed",
         ),
         (
             ev.AttemptVerified(unit=PHASE, attempt=1, passed=False, feedback="3 failed"),
-            "phase-2  attempt 1  checks failed: 3 failed",
+            "phase-2  turn 1  checks failed: 3 failed",
         ),
         (
             ev.AttemptReviewed(unit=PHASE, attempt=1, approved=False, findings=(finding("a"), finding("b"))),
-            "phase-2  attempt 1  rejected: 2 findings",
+            "phase-2  turn 1  rejected: 2 findings",
         ),
         (
             ev.AttemptReviewed(unit=PHASE, attempt=1, approved=True, findings=(finding("a"),)),
-            "phase-2  attempt 1  approved: 1 finding",
+            "phase-2  turn 1  approved: 1 finding",
         ),
-        (ev.AttemptReviewed(unit=PHASE, attempt=1, approved=True), "phase-2  attempt 1  approved"),
+        (ev.AttemptReviewed(unit=PHASE, attempt=1, approved=True), "phase-2  turn 1  approved"),
         (
             ev.ReviewFailed(unit=PHASE, attempt=1, detail="no JSON"),
-            "phase-2  attempt 1  no review: no JSON",
+            "phase-2  turn 1  no review: no JSON",
         ),
         (
             ev.AnswerDelayed(PHASE, 1, "2026-11-03T14:05:00Z"),
-            "phase-2  attempt 1  no answer yet, goes on at 2026-11-03 14:05",
+            "phase-2  turn 1  no answer yet, goes on at 2026-11-03 14:05",
         ),
         (
             ev.FindingsEvaluated(unit=PHASE, attempt=1, rulings=RULINGS),
-            "phase-2  attempt 1  findings ruled: 2 implement, 1 reject",
+            "phase-2  turn 1  findings ruled: 2 implement, 1 reject",
         ),
         (
             ev.FindingsEvaluated(unit=PHASE, attempt=1, rulings=()),
-            "phase-2  attempt 1  findings ruled: none",
-        ),
-        (
-            ev.UnitRetried(PHASE, 2, Cause.CHECKS_FAILED, base=BASE, start=BASE),
-            "phase-2  attempt 2  tries again: checks failed",
+            "phase-2  turn 1  findings ruled: none",
         ),
         (
             ev.LandingRefused(PHASE, 1, Cause.CONFLICT, "a.py"),
-            "phase-2  attempt 1  cannot land: conflict: a.py",
+            "phase-2  turn 1  cannot land: conflict: a.py",
         ),
-        (ev.UnitLanded(PHASE, 1, commit("x")), "phase-2  attempt 1  landed as 7800000000"),
+        (ev.UnitLanded(PHASE, 1, commit("x")), "phase-2  turn 1  landed as 7800000000"),
         (
             ev.UnitParked(PHASE, Reason.REVIEW_LIMIT, ""),
             "phase-2  waits for you: the reviewer still asked for changes after the last attempt",
@@ -165,16 +161,27 @@ def test_a_line_is_safe_short_and_in_the_letters_of_its_stream() -> None:
     event = ended(Ending.OK, summary="\x1b[2Jgrün\n" + "x" * 500)
     line = draw_change(Recorded(2, AT, event), four_phases().run, zone=UTC, charset=ASCII)
     assert line is not None
-    assert line.startswith("12:00:00  phase-2  attempt 1  written: [2Jgr?n xxx")
+    assert line.startswith("12:00:00  phase-2  turn 1  written: [2Jgr?n xxx")
     assert line.endswith("...")
     assert len(line) == 160
+
+
+def test_a_line_tells_turns_attempts_and_iterations_apart() -> None:
+    story = chain(1, mode=Mode.LIFECYCLE).start("1").write("1").verify("1", passed=False, feedback="red")
+    story.tell(ev.UnitIterated(UnitId("1"), 2, 2, work("11").commit)).drive("1")
+    story.write("1", Ending.FAILED).retry("1", Cause.AGENT_FAILED)
+    lines = [draw_change(each, story.run, zone=UTC) or "" for each in story.records]
+    assert [line.partition("  1  ")[2] for line in lines if "attempt" in line or "iteration" in line] == [
+        "turn 2  goes on from what there is, iteration 2/10",
+        "turn 3  tries again, attempt 2/3: agent failed",
+    ]
 
 
 def test_a_state_that_is_further_than_the_event_does_no_harm() -> None:
     story = four_phases().whole("phase-1").start("phase-2").fail("phase-2").end(Result.HALTED)
     lines = [draw_change(each, story.run, zone=UTC) for each in story.records]
     assert [line for line in lines if line][-3:] == [
-        "12:00:22  phase-2  attempt 1  checks failed: 2 tests fail",
+        "12:00:22  phase-2  turn 1  checks failed: 2 tests fail",
         "12:00:23  phase-2  waits for you: the checks still failed after the last attempt",
         "12:00:24  demo  halted",
     ]

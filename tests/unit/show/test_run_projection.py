@@ -11,7 +11,7 @@ from amelia.model.agents import Ending
 from amelia.model.findings import Disposition, Ruling
 from amelia.model.outcome import Cause, Reason, Result
 from amelia.model.plan import Milestone, Mode, TaskId, TaskStatus, TaskType, UnitId
-from amelia.show.run.projection import execution_state
+from amelia.show.run.projection import status_json
 from runs import BASE, Story, chain, commit, finding, four_phases, started, task, unit
 
 ONE, TWO = UnitId("1"), UnitId("2")
@@ -19,7 +19,7 @@ ONE, TWO = UnitId("1"), UnitId("2")
 
 def state_of(story: Story) -> dict[str, Any]:
     """Returns the execution state as it arrives at the other end of a pipe."""
-    return json.loads(json.dumps(execution_state(story.run, story.timeline)))
+    return json.loads(json.dumps(status_json(story.run, story.timeline)))
 
 
 def statuses(story: Story) -> dict[str, str]:
@@ -91,7 +91,7 @@ def test_the_current_task_is_the_first_that_is_not_finished() -> None:
 
 def test_review_iterations_count_finished_attempts_of_the_current_task() -> None:
     story = chain(2).start("1").write("1").verify("1").review("1", finding("x")).rule("1")
-    assert state_of(story)["task_review_iteration"] == 1
+    assert state_of(story)["task_review_iteration"] == 0
     story.retry("1", Cause.REJECTED)
     assert state_of(story)["task_review_iteration"] == 1
     assert state_of(story)["max_task_review_iterations"] == 5
@@ -142,18 +142,18 @@ def test_a_skip_without_consent_blocks_and_one_with_consent_does_not() -> None:
     assert statuses(chain(2).tell(ev.UnitSkipped(ONE, satisfies=True))) == {"1": "skipped", "2": "pending"}
 
 
-def test_a_task_to_be_tried_again_is_pending_with_its_attempts() -> None:
+def test_a_task_to_be_tried_again_has_all_its_attempts() -> None:
     story = chain(1).start("1").fail("1").tell(ev.UnitReset(ONE))
     (each,) = state_of(story)["tasks"]
     assert each["status"] == "pending"
-    assert each["attempts"] == 1
+    assert (each["attempts"], each["turns"]) == (0, 1)
     assert each["error"] == "2 tests fail"
 
 
-def test_a_person_who_resets_a_task_gives_it_more_attempts() -> None:
+def test_a_person_who_resets_a_task_gives_it_all_attempts_again() -> None:
     story = chain(1).start("1").fail("1").tell(ev.UnitReset(ONE)).start("1")
-    assert state_of(story)["tasks"][0]["attempts"] == 2
-    assert state_of(story)["tasks"][0]["max_attempts"] == 6
+    (each,) = state_of(story)["tasks"]
+    assert [each[key] for key in ("attempts", "max_attempts", "turns")] == [1, 5, 2]
 
 
 def test_a_skipped_task_keeps_its_attempts() -> None:
@@ -221,6 +221,7 @@ def test_milestones_follow_their_tasks() -> None:
         "description": "the core",
         "task_ids": ["0", "1"],
         "status": "completed",
+        "done": 2,
     }
 
 
@@ -243,7 +244,7 @@ def test_a_landed_phase_names_the_commits_before_and_after_it() -> None:
     assert phase["status"] == "completed"
     assert phase["pre_phase_commit"] == commit("phase-1")
     assert phase["post_phase_commit"] == commit("phase-2")
-    assert phase["review_result"] == {"attempt": 1, "approved": True, "findings": []}
+    assert phase["review_result"] == {"turn": 1, "approved": True, "findings": []}
     assert [each["status"] for each in phase["subtasks"]] == ["completed", "completed"]
 
 
@@ -258,6 +259,7 @@ def test_a_phase_under_way_names_its_base_and_its_tasks() -> None:
         {
             "subtask_id": "1",
             "status": "completed",
+            "accepted": False,
             "attempt": 1,
             "started_at": "2026-11-02T12:00:03.000Z",
             "completed_at": "2026-11-02T12:00:05.000Z",
@@ -266,6 +268,7 @@ def test_a_phase_under_way_names_its_base_and_its_tasks() -> None:
         {
             "subtask_id": "2",
             "status": "running",
+            "accepted": False,
             "attempt": 1,
             "started_at": "2026-11-02T12:00:04.000Z",
             "completed_at": None,
@@ -298,7 +301,8 @@ def test_a_failed_phase_says_which_tasks_the_agent_reported_as_done() -> None:
     assert state["status"] == "failed"
     assert [each["status"] for each in state["subtasks"]] == ["completed", "failed"]
     assert state["subtasks"][1]["error"] == "crashed"
-    assert phase_of(story, 3)["status"] == "pending"
+    assert [each["accepted"] for each in state["subtasks"]] == [False, False]
+    assert phase_of(story, 3)["status"] == "blocked"
 
 
 def test_a_skipped_phase_is_skipped_with_its_tasks() -> None:
@@ -320,15 +324,19 @@ def test_a_unit_under_way_says_where() -> None:
         "title": "Work of 1",
         "tasks": ["1"],
         "group": 1,
+        "status": "running",
         "state": "verifying",
-        "attempt": 1,
+        "attempts": 1,
+        "max_attempts": 5,
+        "iterations": 1,
+        "max_iterations": 1,
+        "turns": 1,
         "lane": 1,
         "base": BASE,
         "commit": None,
         "reason": None,
         "detail": None,
         "question": None,
-        "iteration": 1,
         "waiting_for": [],
         "waiting_until": None,
         "blocked_by": [],

@@ -46,8 +46,8 @@ def test_groups_phases_and_their_tasks_are_a_tree() -> None:
             "  Phase 1 (test): ✓ Done – Write model tests · 16s",
             "    ├── ✓ [test] User model tests",
             "    └── ✓ [test] Post model tests",
-            "  Phase 2 (test): ● Running – Write API tests · writing 1m 12s · attempt 2/2 · 1/2 subtasks",
-            "    ├── ✓ [test] API endpoint tests",
+            "  Phase 2 (test): ● Retrying – Write API tests · writing 1m 12s · attempt 2/2 · 1/2 subtasks",
+            "    ├── ✓ [test] API endpoint tests · reported done",
             "    └── ● [test] CLI command tests",
             "Group 2 (parallel)",
             "  Phase 3 (impl): ● Running – Implement models · writing 7s",
@@ -57,7 +57,7 @@ def test_groups_phases_and_their_tasks_are_a_tree() -> None:
             "    ├── ○ [impl] API endpoints",
             "    └── ○ [impl] CLI commands",
             "",
-            "1 of 4 done · 2 running · 1 waiting · 1m 36s",
+            "1 of 4 done · 1 running · 1 retrying · 1 waiting · 1m 36s",
         ]
     )
 
@@ -70,9 +70,9 @@ def test_what_waits_for_a_person_stands_below_with_the_commands_to_type() -> Non
             "  Phase 1 (test): ✓ Done – Write model tests · 16s",
             "    ├── ✓ [test] User model tests",
             "    └── ✓ [test] Post model tests",
-            "  Phase 2 (test): ✗ Failed – Write API tests · verify limit · 2 attempts · 1m 37s",
-            "    ├── ✓ [test] API endpoint tests",
-            "    └── ✓ [test] CLI command tests",
+            "  Phase 2 (test): ✗ Failed – Write API tests · not accepted: verify limit · 2 attempts · 1m 37s",
+            "    ├── ✓ [test] API endpoint tests · reported done",
+            "    └── ✓ [test] CLI command tests · reported done",
             "Group 2 (parallel)",
             "  Phase 3 (impl): ● Running – Implement models · writing 13s",
             "    ├── ● [impl] User model",
@@ -106,7 +106,7 @@ def test_an_ascii_screen_gets_ascii_signs() -> None:
             "  Phase 1 (test): + Done - Write model tests | 16s",
             "    |-- + [test] User model tests",
             "    `-- + [test] Post model tests",
-            "  Phase 2 (test): x Failed - Write API tests | verify limit | 2 attempts | 1m 37s",
+            "  Phase 2 (test): x Failed - Write API tests | not accepted: verify limit | 2 attempts | 1m 37s",
         ]
     )
 
@@ -162,7 +162,7 @@ def test_a_unit_between_two_attempts_says_so() -> None:
     story = chain(1).start("1").write("1").verify("1", passed=False)
     assert unit_line(story, "Task 1") == "Task 1: ● Running – Work of 1 · between attempts · 4s in all"
     second = story.retry("1").write("1").verify("1", passed=False)
-    assert "· between attempts · attempt 2 · " in unit_line(second, "Task 1")
+    assert "· between attempts · attempt 2/5 · " in unit_line(second, "Task 1")
 
 
 def test_an_attempt_is_counted_from_the_second_on() -> None:
@@ -347,10 +347,10 @@ def test_where_there_is_little_room_facts_go_first_then_the_title() -> None:
     story = in_the_middle()
     assert [unit_line(story, "Phase 2", width=columns) for columns in (100, 70, 50, 40, 20)] == snapshot(
         [
-            "Phase 2 (test): ● Running – Write API tests · writing 1m 12s · attempt 2/2 · 1/2 subtasks",
-            "Phase 2 (test): ● Running – Write AP… · writing 1m 12s · attempt 2/2",
-            "Phase 2 (test): ● Running – Write API tests",
-            "Phase 2 (test): ● Running – Write API…",
+            "Phase 2 (test): ● Retrying – Write API tests · writing 1m 12s · attempt 2/2 · 1/2 subtasks",
+            "Phase 2 (test): ● Retrying – Write API tests · writing 1m 12s",
+            "Phase 2 (test): ● Retrying – Write API tests",
+            "Phase 2 (test): ● Retrying – Write AP…",
             "Phase 2 (test): ●…",
         ]
     )
@@ -414,13 +414,13 @@ def test_a_tiny_screen_shows_what_runs() -> None:
     story = in_the_middle()
     assert drawn(story, height=4) == snapshot(
         [
-            "  Phase 2 (test): ● Running – Write API tests · writing 1m 12s · attempt 2/2 · 1/2 subtasks",
+            "  Phase 2 (test): ● Retrying – Write API tests · writing 1m 12s · attempt 2/2 · 1/2 subtasks",
             "  Phase 3 (impl): ● Running – Implement models · writing 7s",
-            "1 of 4 done · 2 running · 1 waiting · 1m 36s",
+            "1 of 4 done · 1 running · 1 retrying · 1 waiting · 1m 36s",
         ]
     )
     assert drawn(story, height=2) == snapshot(
-        ["… 2 more under way or waiting for you", "1 of 4 done · 2 running · 1 waiting · 1m 36s"]
+        ["… 2 more under way or waiting for you", "1 of 4 done · 1 running · 1 retrying · 1 waiting · 1m 36s"]
     )
     assert drawn(story, height=1) == [drawn(story)[-1]]
 
@@ -502,7 +502,7 @@ def test_more_room_never_shows_less(story: Story, rows: int) -> None:
 def test_what_runs_is_always_visible() -> None:
     story = in_the_middle()
     for rows in range(3, 30):
-        assert sum("● Running" in line for line in drawn(story, height=rows)) == 2
+        assert sum("ing – " in line and "●" in line for line in drawn(story, height=rows)) == 2
 
 
 def test_colours_come_on_top_of_the_same_text() -> None:

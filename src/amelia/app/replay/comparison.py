@@ -82,7 +82,7 @@ def _changed(before: Standing, now: Standing) -> Iterator[str]:
     if now.standing != before.standing:
         yield f"{now.standing} instead of {before.standing}"
     if now.attempts != before.attempts:
-        yield f"{now.attempts} attempts instead of {before.attempts}"
+        yield f"{now.attempts} turns instead of {before.attempts}"
 
 
 def _other_trees(expected: Result, seen: Result) -> Iterator[str]:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -20,11 +21,12 @@ from amelia.record.runs import RunDirectory
 from amelia.schedule.decide import is_over
 from amelia.schedule.draft import fold_draft
 from amelia.schedule.machine import fold
+from amelia.schedule.standing import run_status
 from amelia.show.cli.naming import named_run
 from amelia.show.draft import PlanView, choice_lines, standing_in_words, standing_of, view_json, view_lines
-from amelia.show.run.projection import execution_state
+from amelia.show.run.projection import status_json
 from amelia.show.run.spans import charset_for, painted, text_of
-from amelia.show.run.standing import outcome_in_words, outcome_text
+from amelia.show.run.standing import outcome_in_words
 from amelia.show.run.times import Timeline, instant
 from amelia.show.run.tree import draw_run
 from amelia.show.text import fit, printable
@@ -41,9 +43,12 @@ def command(*, run: str | None, as_json: bool) -> None:
     if run is None:
         inventory = take_inventory(state_home())
         here = str(open_source(Path.cwd()).top)
-        runs = [known for known in inventory.runs if known.run.facts.repository == here]
-        drafts = [known for known in inventory.drafts if known.draft.facts.repository == here]
-        click.echo(_runs_json(runs, drafts) if as_json else _runs_text(runs, drafts))
+        found = [
+            *(known for known in inventory.runs if known.run.facts.repository == here),
+            *(known for known in inventory.drafts if known.draft.facts.repository == here),
+        ]
+        found.sort(key=lambda known: known.at, reverse=True)
+        click.echo(_runs_json(found) if as_json else _runs_text(found))
         for one in inventory.lost:
             click.echo(f"note: {one.directory.run} cannot be read: {printable(one.problem)}", err=True)
     else:
@@ -58,7 +63,7 @@ def _show(directory: RunDirectory, *, as_json: bool) -> None:
     run = fold(recorded.event for recorded in past)
     timeline = Timeline().after(past)
     if as_json:
-        click.echo(json.dumps(execution_state(run, timeline), indent=2, ensure_ascii=False))
+        click.echo(json.dumps(status_json(run, timeline), indent=2, ensure_ascii=False))
         return
     columns = shutil.get_terminal_size((_WIDE, 24)).columns
     charset = charset_for(sys.stdout.encoding)
@@ -79,46 +84,28 @@ def _show_draft(draft: Draft, *, as_json: bool) -> None:
         click.echo(line)
 
 
-def _runs_json(runs: Sequence[Known], drafts: Sequence[KnownDraft]) -> str:
-    return json.dumps(
-        [
-            *(
-                {
-                    "run": known.directory.run,
-                    "outcome": standing_of(known.draft),
-                    "goal": known.draft.facts.goal,
-                    "plan": None,
-                    "started_at": instant(known.at),
-                    "is_driven": known.is_driven,
-                    "units": 0,
-                    "landed": 0,
-                }
-                for known in drafts
-            ),
-            *(
-                {
-                    "run": known.directory.run,
-                    "outcome": outcome_text(known.run),
-                    "goal": known.run.facts.goal,
-                    "plan": known.run.facts.plan_path,
-                    "started_at": instant(known.at),
-                    "is_driven": known.is_driven,
-                    "units": len(known.run.units),
-                    "landed": _landed(known),
-                }
-                for known in runs
-            ),
-        ],
-        indent=2,
-        ensure_ascii=False,
-    )
+def _runs_json(runs: Sequence[Known | KnownDraft]) -> str:
+    return json.dumps([_run_json(known) for known in runs], indent=2, ensure_ascii=False)
 
 
-def _runs_text(runs: Sequence[Known], drafts: Sequence[KnownDraft]) -> str:
-    if not runs and not drafts:
+def _run_json(known: Known | KnownDraft) -> dict[str, Any]:
+    is_draft = isinstance(known, KnownDraft)
+    return {
+        "run": known.directory.run,
+        "outcome": standing_of(known.draft) if is_draft else run_status(known.run),
+        "goal": known.draft.facts.goal if is_draft else known.run.facts.goal,
+        "plan": None if is_draft else known.run.facts.plan_path,
+        "started_at": instant(known.at),
+        "is_driven": known.is_driven,
+        "units": 0 if is_draft else len(known.run.units),
+        "landed": 0 if is_draft else _landed(known),
+    }
+
+
+def _runs_text(runs: Sequence[Known | KnownDraft]) -> str:
+    if not runs:
         return 'no runs of this repository yet: amelia run PLAN, or amelia run "what you want"'
-    newest_first = sorted([*runs, *drafts], key=lambda known: known.at, reverse=True)
-    return "\n".join(map(_row, newest_first))
+    return "\n".join(map(_row, runs))
 
 
 def _row(known: Known | KnownDraft) -> str:

@@ -10,9 +10,8 @@ from itertools import groupby
 import click
 
 from amelia.model.diagnostics import Diagnostic, Severity
-from amelia.model.plan import Level, Mode, Task, TaskStatus, Unit
+from amelia.model.plan import DONE, Level, Mode, Task, TaskStatus, Unit
 from amelia.plan.compile import CompiledPlan
-from amelia.plan.graph import DONE
 from amelia.show.text import fit, printable, width
 
 _LEVEL_COLOURS = {Level.LOW: "green", Level.MEDIUM: "yellow", Level.HIGH: "red", Level.CRITICAL: "red"}

@@ -1,5 +1,6 @@
 """What stands below the tree of a run: what waits for a person, with the commands to type, and a summary."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from amelia.model.delivery import Finish
@@ -7,8 +8,10 @@ from amelia.model.findings import Disposition
 from amelia.model.git import branch_ref
 from amelia.model.outcome import Reason, Result
 from amelia.model.plan import UnitId
+from amelia.model.standing import UnitStatus
 from amelia.model.state import Branch, Parked, RunState, Wish
 from amelia.schedule.budget import is_run_out
+from amelia.schedule.standing import unit_status
 from amelia.show.run.scene import Scene
 from amelia.show.run.spans import Line, Span, Style
 from amelia.show.run.standing import Exit, exits_of, exits_of_run, is_final, spent_text
@@ -24,6 +27,17 @@ _ENDINGS = {
     Result.NEEDS_HUMAN: ("waits for you", Style.ASKING),
     Result.ABORTED: ("aborted", Style.BAD),
     Result.CANCELLED: ("cancelled", Style.BAD),
+}
+_COUNTED = {
+    UnitStatus.RUNNING: "running",
+    UnitStatus.RETRYING: "retrying",
+    UnitStatus.STOPPED: "stopped",
+    UnitStatus.ASKING: "asking",
+    UnitStatus.FAILED: "failed",
+    UnitStatus.SKIPPED: "skipped",
+    UnitStatus.HELD: "over budget",
+    UnitStatus.PENDING: "waiting",
+    UnitStatus.BLOCKED: "blocked",
 }
 
 
@@ -128,19 +142,10 @@ def _ending(scene: Scene) -> tuple[str, Style, str]:
 
 def _counts(scene: Scene) -> Iterator[str]:
     run = scene.run
-    landed = sum(group.landed for group in scene.groups)
-    states = [state for unit in run.open if isinstance(state := run.units[unit], Parked)]
-    parked, asking = len(states), sum(state.reason is Reason.QUESTION for state in states)
-    numbers = {
-        "running" if run.outcome is None and not run.is_paused else "stopped": len(run.open) - parked,
-        "asking": asking,
-        "failed": parked - asking,
-        "skipped": sum(group.skipped for group in scene.groups),
-        "waiting": sum(group.waiting for group in scene.groups) - len(scene.blocked),
-        "blocked": len(scene.blocked),
-    }
-    yield f"{landed} of {len(run.units)} done"
-    yield from (f"{number} {word}" for word, number in numbers.items() if number)
+    counts = Counter(unit_status(run, unit, scene.blocked) for unit in run.units)
+    counts[UnitStatus.RUNNING] += counts.pop(UnitStatus.RESTING, 0)
+    yield f"{counts[UnitStatus.COMPLETED]} of {len(run.units)} done"
+    yield from (f"{counts[status]} {word}" for status, word in _COUNTED.items() if counts[status])
 
 
 def _delivered(run: RunState) -> Iterator[str]:

@@ -16,16 +16,9 @@ from amelia.model.plan import UnitId
 from amelia.model.proposal import Proposed, Stopped
 from amelia.model.questions import Question
 from amelia.model.state import Landed, Parked, RunState, Skipped
+from amelia.schedule.standing import Blocked, blocked_units
 from amelia.show.draft import choices
-from amelia.show.run.standing import (
-    Blocked,
-    Exit,
-    blocked_units,
-    exits_of,
-    exits_of_run,
-    is_settled,
-    question_json,
-)
+from amelia.show.run.standing import Exit, exits_of, exits_of_run, is_settled, question_json
 from amelia.show.run.times import Timeline, instant
 
 

@@ -1,7 +1,7 @@
 """A run for logs: one plain line for every change a person wants to know of, nothing for the others.
 
-A line says when, which unit, which attempt, and what happened. It is made of the event alone wherever that
-says enough: the state may already be further.
+A line says when, which unit, which turn of its developer, and what happened. It is made of the event alone
+wherever that says enough: the state may already be further.
 """
 
 from collections import Counter
@@ -24,7 +24,7 @@ from amelia.model.drafts import DraftEvent
 from amelia.model.findings import Ruling
 from amelia.model.journal import Recorded
 from amelia.model.questions import Question
-from amelia.model.state import RunState
+from amelia.model.state import RunState, counters_of
 from amelia.show.run.scene import clock_time
 from amelia.show.run.spans import UNICODE, Charset
 from amelia.show.text import counted
@@ -44,8 +44,8 @@ def draw_change(
     if text is None:
         return None
     who = event.unit if isinstance(event, ev.UnitEvent) else run.facts.run
-    attempt = getattr(event, "attempt", None)
-    return line_of(at, who, "" if attempt is None else f"attempt {attempt}", text, charset=charset)
+    turn = getattr(event, "attempt", None)
+    return line_of(at, who, "" if turn is None else f"turn {turn}", text, charset=charset)
 
 
 def line_of(at: datetime, *parts: str, charset: Charset) -> str:
@@ -125,7 +125,9 @@ def _of_delivery(event: DeliveryEvent) -> str:
             assert_never(event)
 
 
-def _of_unit(event: ev.UnitEvent, run: RunState, at: datetime) -> str | None:  # noqa: C901, PLR0911 - a line per event
+def _of_unit(  # noqa: C901, PLR0911, PLR0912 - a line per event
+    event: ev.UnitEvent, run: RunState, at: datetime
+) -> str | None:
     match event:
         case ev.SubtaskStarted() | ev.SubtaskCompleted() | ev.StepStarted() | ev.RestEnded():
             return None
@@ -152,14 +154,17 @@ def _of_unit(event: ev.UnitEvent, run: RunState, at: datetime) -> str | None:  #
             return f"no answer yet{_until(until, at)}"
         case ev.FindingsEvaluated(rulings=rulings):
             return f"findings ruled: {_ruled(rulings)}"
+        case ev.UnitRetried(unit=unit, cause=cause):
+            number, limit = counters_of(run.units[unit]).attempts, run.facts.policy.attempts
+            return f"tries again, attempt {number}/{limit}: {_words(cause)}"
+        case ev.UnitIterated(iteration=iteration):
+            return f"goes on from what there is, iteration {iteration}/{run.facts.policy.iterations}"
         case _:
             return _of_decision(event)
 
 
-def _of_decision(  # noqa: C901, PLR0911, PLR0912 - a line per event
-    event: ev.UnitRetried
-    | ev.UnitIterated
-    | ev.LandingRefused
+def _of_decision(  # noqa: C901, PLR0911 - a line per event
+    event: ev.LandingRefused
     | ev.UnitLanded
     | ev.UnitHeld
     | ev.UnitParked
@@ -170,10 +175,6 @@ def _of_decision(  # noqa: C901, PLR0911, PLR0912 - a line per event
     | ev.QuestionAnswered,
 ) -> str:
     match event:
-        case ev.UnitRetried(cause=cause):
-            return f"tries again: {_words(cause)}"
-        case ev.UnitIterated(iteration=iteration):
-            return f"goes on from what there is, iteration {iteration}"
         case ev.LandingRefused(cause=cause, feedback=feedback):
             return f"cannot land: {_words(cause)}: {feedback}"
         case ev.UnitLanded(commit=commit):

@@ -4,10 +4,9 @@ Keys may be added; none changes its meaning. Everything is derived from the stat
 its journal, and only from them. Numbers of phases start at 1, as their ids and directories do.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from enum import StrEnum
 from typing import Any
 
 from amelia.model import events as ev
@@ -15,38 +14,24 @@ from amelia.model.agents import Spent
 from amelia.model.delivery import Finish
 from amelia.model.findings import Disposition, Finding
 from amelia.model.git import CommitId, branch_ref
-from amelia.model.plan import Mode, TaskId, TaskStatus, Unit, UnitId
+from amelia.model.plan import DONE, Mode, TaskId, Unit, UnitId
+from amelia.model.standing import RunStanding, UnitStanding, UnitStatus
 from amelia.model.state import Active, Failing, Landed, Parked, Resting, RunState, Skipped, UnitState, Waiting
-from amelia.plan.graph import DONE, milestone_status
 from amelia.schedule.pick import blockers
-from amelia.show.run.standing import (
+from amelia.schedule.standing import (
     Blocked,
-    attempt_number,
+    TaskStanding,
+    TaskSummary,
     blocked_units,
-    error_of,
-    exits_of,
-    exits_of_run,
-    finished_attempts,
-    last_attempt,
-    outcome_text,
-    question_json,
-    subtask_status,
-    unit_status,
+    get_task_summary,
+    run_standing,
+    task_standings,
 )
-from amelia.show.run.times import Timeline, instant, lasted
+from amelia.show.run.standing import error_of, exits_of, exits_of_run, question_json
+from amelia.show.run.task_json import counters_json, milestone_json, task_json
+from amelia.show.run.times import NEVER_BEGUN, Timeline, instant, lasted
 
 Json = dict[str, Any]
-
-
-class PhaseStatus(StrEnum):
-    """Where a phase, or a task of one, stands; `retrying` is any attempt after the first."""
-
-    PENDING = "pending"
-    RUNNING = "running"
-    COMPLETED = "completed"
-    FAILED = "failed"
-    RETRYING = "retrying"
-    SKIPPED = "skipped"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,21 +41,29 @@ class _View:
     run: RunState
     timeline: Timeline
     blocked: Blocked
-    statuses: Mapping[UnitId, TaskStatus]
+    standing: RunStanding
+    tasks: Mapping[TaskId, TaskStanding]
+
+    @property
+    def units(self) -> Mapping[UnitId, UnitStanding]:
+        """Where the units stand."""
+        return self.standing.units
 
 
-def execution_state(run: RunState, timeline: Timeline) -> Json:
+def status_json(run: RunState, timeline: Timeline) -> Json:
     """Returns where a run stands, with nothing in it but what JSON knows."""
-    blocked = blocked_units(run)
-    statuses = {unit.id: unit_status(run, unit.id, blocked) for unit in run.facts.units}
-    view = _View(run, timeline, blocked, statuses)
-    tasks = _tasks(view)
+    standing = run_standing(run)
+    view = _View(run, timeline, blocked_units(run), standing, task_standings(run, standing.units))
+    summary = get_task_summary({task: each.status for task, each in view.tasks.items()})
     return {
         **_head(view),
-        **_progress(view, tasks),
-        "tasks": tasks,
-        **_ids(tasks),
-        "milestones": _milestones(view, tasks),
+        **_progress(view, summary),
+        "tasks": [
+            task_json(task, each, run=run, units=view.units, timeline=timeline)
+            for task, each in view.tasks.items()
+        ],
+        **_ids(summary),
+        "milestones": [milestone_json(each) for each in standing.milestones],
         **_phases(view),
         "units": [_unit(unit, view) for unit in run.facts.units],
         "open_red_tests": {unit: list(tests) for unit, tests in run.red.items()},
@@ -87,7 +80,7 @@ def _head(view: _View) -> Json:
     time = lasted(timeline.started_at, timeline.finished_at or timeline.last_at)
     return {
         "run": run.facts.run,
-        "outcome": outcome_text(run),
+        "outcome": view.standing.status,
         "waits_for_person": _waits(view),
         "goal": run.facts.goal,
         "plan_hash": run.facts.plan_hash,
@@ -127,110 +120,49 @@ def _instant(at: datetime | None) -> str | None:
     return None if at is None else instant(at)
 
 
-def _progress(view: _View, tasks: Sequence[Json]) -> Json:
+def _progress(view: _View, summary: TaskSummary) -> Json:
     """Counts tasks. A blocked task is pending in the counts; what was skipped is as good as done."""
-    run = view.run
-    statuses = [task["status"] for task in tasks]
-    current = next((n for n, status in enumerate(statuses) if status not in DONE), len(tasks))
-    unit = tasks[current]["unit"] if current < len(tasks) else None
-    done = sum(status in DONE for status in statuses)
+    run, tasks = view.run, list(view.tasks.values())
+    current = next((n for n, task in enumerate(tasks) if task.status not in DONE), len(tasks))
+    done = len(summary["completed"]) + len(summary["skipped"])
     return {
         "progress": f"{100 * done // len(tasks) if tasks else 100}%",
         "summary": {
-            "total": len(tasks),
-            "completed": statuses.count(TaskStatus.COMPLETED),
-            "failed": statuses.count(TaskStatus.FAILED),
-            "in_progress": statuses.count(TaskStatus.IN_PROGRESS),
-            "pending": statuses.count(TaskStatus.PENDING) + statuses.count(TaskStatus.BLOCKED),
-            "skipped": statuses.count(TaskStatus.SKIPPED),
+            "total": summary["total"],
+            "completed": len(summary["completed"]),
+            "failed": len(summary["failed"]),
+            "in_progress": len(summary["in_progress"]),
+            "pending": len(summary["pending"]) + len(summary["blocked"]),
+            "skipped": len(summary["skipped"]),
         },
-        "total_tasks": len(tasks),
+        "total_tasks": summary["total"],
         "current_task_index": current,
-        "task_review_iteration": finished_attempts(run.units[unit], view.timeline.of(unit)) if unit else 0,
+        "task_review_iteration": _failed_attempts(tasks[current], view) if current < len(tasks) else 0,
         "max_task_review_iterations": run.facts.policy.attempts,
     }
 
 
-def _ids(tasks: Sequence[Json]) -> Json:
-    def having(status: TaskStatus) -> list[TaskId]:
-        return [task["id"] for task in tasks if task["status"] is status]
+def _failed_attempts(task: TaskStanding, view: _View) -> int:
+    """Returns how many attempts of a task that is not done are over."""
+    standings = (view.units[unit.id] for unit in task.units)
+    return next(each.counters.failed for each in standings if each.task_status not in DONE)
 
-    running = having(TaskStatus.IN_PROGRESS)
+
+def _ids(summary: TaskSummary) -> Json:
+    running = summary["in_progress"]
     return {
-        "completed_task_ids": having(TaskStatus.COMPLETED),
-        "failed_task_ids": having(TaskStatus.FAILED),
-        "blocked_task_ids": having(TaskStatus.BLOCKED),
+        "completed_task_ids": summary["completed"],
+        "failed_task_ids": summary["failed"],
+        "blocked_task_ids": summary["blocked"],
         "in_flight_task_ids": running,
         "current_task_ids": running,
-        "current_task_id": running[0] if running else None,
+        "current_task_id": summary["current_task_id"],
     }
-
-
-def _tasks(view: _View) -> list[Json]:
-    """Returns the tasks as read from the plan; one that was split is as far as all its pieces are."""
-    units_of: dict[TaskId, list[Unit]] = {}
-    for unit in view.run.facts.units:
-        for task in unit.tasks:
-            units_of.setdefault(task, []).append(unit)
-    return [_task(task, units, view) for task, units in units_of.items()]
-
-
-def _task(task: TaskId, units: Sequence[Unit], view: _View) -> Json:
-    """Describes a task by the first of its units that is not done, or else the last."""
-    statuses = view.statuses
-    unit = next((unit for unit in units if statuses[unit.id] not in DONE), units[-1])
-    state, times = view.run.units[unit.id], view.timeline.of(unit.id)
-    piece = next((piece for piece in unit.pieces if piece.id == task), None)
-    kind = piece.type if piece else next((piece.type for piece in unit.pieces), None)
-    return {
-        "id": task,
-        "title": piece.title if piece else _whole_title(task, unit),
-        "type": kind,
-        "status": _joint({statuses[unit.id] for unit in units}),
-        "unit": unit.id,
-        "attempts": attempt_number(state, times),
-        "max_attempts": last_attempt(view.run, state, times),
-        "error": error_of(state),
-        "blocked_by": list(view.blocked.get(unit.id, ())),
-    }
-
-
-def _whole_title(task: TaskId, unit: Unit) -> str:
-    """Returns the title of a split task, which its pieces carry with the mark of their id behind it."""
-    mark = unit.id.removeprefix(f"{task}-")
-    return unit.title.removesuffix(f" ({mark})")
-
-
-def _joint(statuses: set[TaskStatus]) -> TaskStatus:
-    """Returns where a task stands whose pieces stand here and there."""
-    if len(statuses) == 1:
-        return next(iter(statuses))
-    for decisive in (TaskStatus.FAILED, TaskStatus.BLOCKED):
-        if decisive in statuses:
-            return decisive
-    return TaskStatus.SKIPPED if statuses <= DONE else TaskStatus.IN_PROGRESS
-
-
-def _milestones(view: _View, tasks: Sequence[Json]) -> list[Json]:
-    """Returns the milestones; tasks of theirs that are in no unit were done before the run."""
-    standing: dict[TaskId, TaskStatus] = {task["id"]: task["status"] for task in tasks}
-    for unit in view.run.facts.units:
-        standing.update((piece.id, view.statuses[unit.id]) for piece in unit.pieces)
-    return [
-        {
-            "id": stone.id,
-            "name": stone.name,
-            "description": stone.description,
-            "task_ids": list(stone.task_ids),
-            "status": milestone_status(standing.get(task, TaskStatus.COMPLETED) for task in stone.task_ids),
-        }
-        for stone in view.run.facts.milestones
-    ]
 
 
 def _phases(view: _View) -> Json:
     units = view.run.facts.units if view.run.facts.mode is Mode.PHASED else ()
-    current = next((unit for unit in units if view.statuses[unit.id] not in DONE), None)
+    current = next((unit for unit in units if view.units[unit.id].task_status not in DONE), None)
     return {
         "phases": [list(unit.tasks) for unit in units],
         "phase_states": [_phase(unit, view) for unit in units],
@@ -247,7 +179,7 @@ def _phase(unit: Unit, view: _View) -> Json:
     before = times.landed_on if isinstance(state, Landed) else _base(state)
     return {
         "phase_index": _phase_index(unit),
-        "status": _phase_status(unit.id, view),
+        "status": view.units[unit.id].status,
         "subtasks": [_subtask(task, unit.id, view) for task in unit.tasks],
         "pre_phase_commit": before,
         "post_phase_commit": state.commit if isinstance(state, Landed) else None,
@@ -255,48 +187,25 @@ def _phase(unit: Unit, view: _View) -> Json:
     }
 
 
-def _phase_status(unit: UnitId, view: _View) -> PhaseStatus:
-    number = attempt_number(view.run.units[unit], view.timeline.of(unit))
-    match view.statuses[unit]:
-        case TaskStatus.COMPLETED:
-            return PhaseStatus.COMPLETED
-        case TaskStatus.SKIPPED:
-            return PhaseStatus.SKIPPED
-        case TaskStatus.FAILED:
-            return PhaseStatus.FAILED
-        case TaskStatus.IN_PROGRESS:
-            return PhaseStatus.RUNNING if number <= 1 else PhaseStatus.RETRYING
-        case TaskStatus.PENDING | TaskStatus.BLOCKED:
-            return PhaseStatus.RETRYING if number else PhaseStatus.PENDING
-
-
 def _subtask(task: TaskId, unit: UnitId, view: _View) -> Json:
-    state, times = view.run.units[unit], view.timeline.of(unit)
-    seen = times.subtasks.get(task)
-    status = subtask_status(task, unit, run=view.run, timeline=view.timeline)
+    """Returns a task of a phase; it is completed as soon as reported so, and accepted with its phase."""
+    standing, seen = view.units[unit], view.timeline.of(unit).subtasks.get(task, NEVER_BEGUN)
+    status = standing.subtasks[task]
+    is_done = status is UnitStatus.COMPLETED
     return {
         "subtask_id": task,
-        "status": _PHASE_STATUSES[status],
-        "attempt": seen.attempt if seen else 0,
-        "started_at": _instant(seen.started_at) if seen else None,
-        "completed_at": _instant(seen.ended_at) if seen and status is TaskStatus.COMPLETED else None,
-        "error": error_of(state) if status is not TaskStatus.COMPLETED else None,
+        "status": status,
+        "accepted": standing.status is UnitStatus.COMPLETED,
+        "attempt": standing.counters.attempts if seen.started_at is not None else 0,
+        "started_at": _instant(seen.started_at),
+        "completed_at": _instant(seen.ended_at) if is_done else None,
+        "error": None if is_done else error_of(view.run.units[unit]),
     }
-
-
-_PHASE_STATUSES = {
-    TaskStatus.PENDING: PhaseStatus.PENDING,
-    TaskStatus.BLOCKED: PhaseStatus.PENDING,
-    TaskStatus.IN_PROGRESS: PhaseStatus.RUNNING,
-    TaskStatus.COMPLETED: PhaseStatus.COMPLETED,
-    TaskStatus.FAILED: PhaseStatus.FAILED,
-    TaskStatus.SKIPPED: PhaseStatus.SKIPPED,
-}
 
 
 def _review(review: ev.AttemptReviewed) -> Json:
     return {
-        "attempt": review.attempt,
+        "turn": review.attempt,
         "approved": review.approved,
         "findings": [_finding(found) for found in review.findings],
     }
@@ -322,26 +231,25 @@ def _ruled(run: RunState, disposition: Disposition) -> list[Json]:
 
 def _unit(unit: Unit, view: _View) -> Json:
     run = view.run
-    state, times = run.units[unit.id], view.timeline.of(unit.id)
-    is_waiting = isinstance(state, Waiting)
+    state, times, standing = run.units[unit.id], view.timeline.of(unit.id), view.units[unit.id]
     is_over = isinstance(state, Landed | Parked | Skipped)
     return {
         "id": unit.id,
         "title": unit.title,
         "tasks": list(unit.tasks),
         "group": unit.group,
+        "status": standing.status,
         "state": type(state).__name__.lower(),
-        "attempt": attempt_number(state, times),
+        **counters_json(standing.counters, run.facts.policy),
         "lane": state.track.lane if isinstance(state, Active | Failing) else None,
         "base": _base(state),
         "commit": state.commit if isinstance(state, Landed) else None,
-        "reason": state.reason if isinstance(state, Parked) else None,
-        "detail": state.detail if isinstance(state, Parked) else None,
+        "reason": standing.reason,
+        "detail": standing.detail if standing.reason is not None else None,
         "question": _question(state),
-        "iteration": state.track.iteration if isinstance(state, Active) else None,
-        "waiting_for": list(blockers(run, unit)) if is_waiting else [],
+        "waiting_for": list(blockers(run, unit)) if isinstance(state, Waiting) else [],
         "waiting_until": (state.until or None) if isinstance(state, Resting) else None,
-        "blocked_by": list(view.blocked.get(unit.id, ())),
+        "blocked_by": list(standing.blocked_by),
         "spent": _spent(run.spent.get(unit.id, Spent())),
         "waits_for_person": [way.command for way in exits_of(run, unit.id, view.blocked)],
         "started_at": _instant(times.started_at),

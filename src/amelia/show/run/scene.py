@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from amelia.model.plan import Unit, UnitId, unit_label
+from amelia.model.standing import UnitStanding
 from amelia.model.state import RunState
+from amelia.schedule.standing import Blocked, unit_standing
 from amelia.show.run.rows import Group
 from amelia.show.run.spans import Charset, Line, Span, fitted
-from amelia.show.run.standing import Blocked
 from amelia.show.run.times import Timeline
 
 _MOST_NAMED = 3
@@ -36,6 +37,10 @@ class Scene:
     def line(self, *spans: Span) -> Line:
         """Returns a line that fits the screen."""
         return fitted(spans, self.width, self.charset)
+
+    def standing(self, unit: Unit) -> UnitStanding:
+        """Returns where a unit stands."""
+        return unit_standing(self.run, unit, self.blocked)
 
     def label(self, unit: UnitId) -> str:
         """Returns what a unit is called: `Phase 2`, `Task 3`, `Plan`."""

@@ -1,38 +1,25 @@
-"""Where units stand, as every view says it: status, attempts, who blocks them, what a person can do.
+"""The ways out that a person has, of units and of runs that wait for one, and other words of views.
 
-Nothing here is stored anywhere: it follows from the state of a run. Costs grow with units and dependencies.
+Nothing here is stored anywhere: it follows from the state of a run.
 """
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from amelia.model.agents import Allowance, Spent
 from amelia.model.delivery import DeliveryRefused, Finish
 from amelia.model.outcome import Reason, Result
-from amelia.model.plan import TaskId, TaskStatus, UnitId
+from amelia.model.plan import UnitId
 from amelia.model.questions import Question
-from amelia.model.state import (
-    Active,
-    Branch,
-    Driving,
-    Failing,
-    Landed,
-    Parked,
-    RunState,
-    Skipped,
-    UnitState,
-    Waiting,
-)
+from amelia.model.state import Asking, Branch, Driving, Failing, Parked, RunState, Skipped, UnitState, Waiting
 from amelia.schedule.budget import is_held, is_run_out
-from amelia.show.run.times import Timeline, UnitTimes
+from amelia.schedule.standing import Blocked, run_status
 from amelia.show.text import printable
 
 _THOUSAND = 1_000
 _MILLION = 1_000_000
-
-Blocked = Mapping[UnitId, tuple[UnitId, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +30,10 @@ class Exit:
     effect: str
 
 
-def outcome_text(run: RunState) -> str:
-    """Returns how a run ended, or what it does: `completed`, `halted(review_limit)`, `paused`, `running`."""
-    if run.outcome is not None:
-        return str(run.outcome)
-    return "paused" if run.is_paused else "running"
-
-
 def outcome_in_words(run: RunState) -> str:
-    """Returns the same for a person, in few words, with what became of the branch."""
+    """Returns the status of a run in few words for a person, with what became of its branch."""
     if run.outcome is None:
-        return outcome_text(run)
+        return run_status(run)
     result = "waits for you" if run.outcome.result is Result.NEEDS_HUMAN else str(run.outcome.result)
     if run.outcome.reason is not None:
         return f"{result} ({run.outcome.reason.replace('_', ' ')})"
@@ -74,100 +54,11 @@ def is_settled(run: RunState) -> bool:
     return is_final(run) and run.delivery.refused is None
 
 
-def blocked_units(run: RunState) -> Blocked:
-    """Returns the units that cannot start by themselves, with the failed or skipped ones that block them.
-
-    Of a need that is itself blocked the first unit to blame is named, so that there are never more names than
-    needs.
-    """
-    if not any(_is_culprit(run.units[unit.id]) for unit in run.facts.units):
-        return {}
-    blocked: dict[UnitId, tuple[UnitId, ...]] = {}
-    for unit in run.facts.units:
-        if not isinstance(run.units[unit.id], Waiting):
-            continue
-        culprits = (
-            need if _is_culprit(run.units[need]) else blocked[need][0]
-            for need in unit.depends_on
-            if need in blocked or (need in run.units and _is_culprit(run.units[need]))
-        )
-        if named := tuple(dict.fromkeys(culprits)):
-            blocked[unit.id] = named
-    return blocked
-
-
-def _is_culprit(state: UnitState) -> bool:
-    match state:
-        case Parked() | Skipped(satisfies=False):
-            return True
-        case _:
-            return False
-
-
-def unit_status(run: RunState, unit: UnitId, blocked: Blocked) -> TaskStatus:
-    """Returns where a unit stands; work that a final outcome cut off is pending, not under way."""
-    match run.units[unit]:
-        case Landed():
-            return TaskStatus.COMPLETED
-        case Skipped():
-            return TaskStatus.SKIPPED
-        case Parked():
-            return TaskStatus.FAILED
-        case Waiting():
-            return TaskStatus.BLOCKED if unit in blocked else TaskStatus.PENDING
-        case _:
-            return TaskStatus.PENDING if is_final(run) else TaskStatus.IN_PROGRESS
-
-
-def subtask_status(task: TaskId, unit: UnitId, *, run: RunState, timeline: Timeline) -> TaskStatus:
-    """Returns where a task of a phase stands: what the agent reports of it, until the whole phase is judged.
-
-    A task that a failed phase does not report as done has failed with it.
-    """
-    state = run.units[unit]
-    seen = timeline.of(unit).subtasks.get(task)
-    match state:
-        case Landed():
-            return TaskStatus.COMPLETED
-        case Skipped():
-            return TaskStatus.SKIPPED
-        case Parked():
-            is_done = seen is not None and seen.status is TaskStatus.COMPLETED
-            return TaskStatus.COMPLETED if is_done else TaskStatus.FAILED
-        case Waiting():
-            return TaskStatus.PENDING
-        case _:
-            is_present = seen is not None and seen.attempt == state.track.attempt and not is_final(run)
-            return seen.status if seen and is_present else TaskStatus.PENDING
-
-
-def attempt_number(state: UnitState, times: UnitTimes) -> int:
-    """Returns how many attempts a unit has begun."""
-    match state:
-        case Landed(attempt=number) | Waiting(attempts=number):
-            return number
-        case Skipped():
-            return times.attempts
-        case _:
-            return state.track.attempt
-
-
-def finished_attempts(state: UnitState, times: UnitTimes) -> int:
-    """Returns how many attempts of a unit are over."""
-    return attempt_number(state, times) - isinstance(state, Active)
-
-
-def last_attempt(run: RunState, state: UnitState, times: UnitTimes) -> int:
-    """Returns the number of the last attempt a unit has; higher where a person gave it all of them again."""
-    limit = run.facts.policy.attempts
-    if isinstance(state, Active):
-        return state.track.attempt + max(0, limit - state.track.spent - 1)
-    return max(limit, attempt_number(state, times))
-
-
 def error_of(state: UnitState) -> str | None:
-    """Returns why a unit failed, or why its attempt before the present one was not good enough."""
+    """Returns why a unit failed, or why its turn before the present one was not good enough."""
     match state:
+        case Parked(asking=Asking()):
+            return None
         case Parked(reason=reason, detail=detail):
             return detail or reason.meaning
         case Driving(feedback=feedback) | Failing(feedback=feedback) | Waiting(feedback=feedback):

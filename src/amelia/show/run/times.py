@@ -10,17 +10,15 @@ from datetime import UTC, datetime, timedelta
 from amelia.model import events as ev
 from amelia.model.git import CommitId
 from amelia.model.journal import Recorded
-from amelia.model.plan import TaskId, TaskStatus, UnitId
+from amelia.model.plan import TaskId, UnitId
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubtaskTimes:
-    """When a task of a phase was last under way, and what the agent reports of it."""
+    """When a task of a phase was last under way."""
 
-    attempt: int
-    status: TaskStatus
     started_at: datetime | None = None
     ended_at: datetime | None = None
 
@@ -29,19 +27,21 @@ class SubtaskTimes:
 class UnitTimes:
     """When a unit first started and last ended, and when the step began that is under way.
 
-    `landed_on` is the commit the unit's own was put on, `review` the last answer of the reviewer.
+    `landed_on` is the commit the unit's own was put on, `review` the last answer of the reviewer, `said` the
+    last summary of the developer.
     """
 
     started_at: datetime | None = None
     ended_at: datetime | None = None
     step_started_at: datetime | None = None
-    attempts: int = 0
     landed_on: CommitId | None = None
     review: ev.AttemptReviewed | None = None
+    said: str = ""
     subtasks: Mapping[TaskId, SubtaskTimes] = field(default_factory=dict[TaskId, SubtaskTimes])
 
 
 NEVER = UnitTimes()
+NEVER_BEGUN = SubtaskTimes()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,14 +111,18 @@ def _of_run(line: Timeline, event: ev.Event, at: datetime) -> Timeline:
             return line
 
 
-def _of_unit(times: UnitTimes, event: ev.UnitEvent, *, at: datetime, tip: CommitId | None) -> UnitTimes:
+def _of_unit(  # noqa: PLR0911 - a line per event
+    times: UnitTimes, event: ev.UnitEvent, *, at: datetime, tip: CommitId | None
+) -> UnitTimes:
     match event:
         case ev.UnitStarted():
             return replace(times, started_at=times.started_at or at, ended_at=None)
-        case ev.StepStarted(attempt=attempt):
-            return replace(times, attempts=max(times.attempts, attempt), step_started_at=at)
+        case ev.StepStarted():
+            return replace(times, step_started_at=at)
+        case ev.AttemptEnded(summary=said):
+            return replace(times, said=said, step_started_at=None)
         case ev.SubtaskStarted() | ev.SubtaskCompleted() | ev.SubtaskFailed():
-            subtask = _of_subtask(times.subtasks.get(event.task), event, at)
+            subtask = _of_subtask(times.subtasks.get(event.task, NEVER_BEGUN), event, at)
             return replace(times, subtasks={**times.subtasks, event.task: subtask})
         case ev.AttemptReviewed():
             return replace(times, review=event, step_started_at=None)
@@ -133,16 +137,8 @@ def _of_unit(times: UnitTimes, event: ev.UnitEvent, *, at: datetime, tip: Commit
 
 
 def _of_subtask(
-    before: SubtaskTimes | None,
-    event: ev.SubtaskStarted | ev.SubtaskCompleted | ev.SubtaskFailed,
-    at: datetime,
+    before: SubtaskTimes, event: ev.SubtaskStarted | ev.SubtaskCompleted | ev.SubtaskFailed, at: datetime
 ) -> SubtaskTimes:
     if isinstance(event, ev.SubtaskStarted):
-        return SubtaskTimes(attempt=event.attempt, status=TaskStatus.IN_PROGRESS, started_at=at)
-    is_done = isinstance(event, ev.SubtaskCompleted)
-    return SubtaskTimes(
-        attempt=event.attempt,
-        status=TaskStatus.COMPLETED if is_done else TaskStatus.FAILED,
-        started_at=before.started_at if before else None,
-        ended_at=at,
-    )
+        return SubtaskTimes(started_at=at)
+    return replace(before, ended_at=at)

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import assert_never
 
 from amelia.model.state import RunState
+from amelia.schedule.standing import blocked_units
 from amelia.show.run.closing import draw_asks, draw_summary
 from amelia.show.run.rows import (
     Folded,
@@ -25,7 +26,6 @@ from amelia.show.run.rows import (
 )
 from amelia.show.run.scene import Scene
 from amelia.show.run.spans import UNICODE, Charset, Line, Span, Style
-from amelia.show.run.standing import blocked_units
 from amelia.show.run.times import Timeline
 from amelia.show.run.unit_line import draw_subtask, draw_unit
 

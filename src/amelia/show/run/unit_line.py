@@ -3,35 +3,25 @@
 A state is a sign and a word, never a colour alone.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
 from amelia.model.events import Step
 from amelia.model.outcome import Reason
-from amelia.model.plan import Mode, Task, TaskStatus, Unit, unit_title
-from amelia.model.state import (
-    Active,
-    Driving,
-    Failing,
-    Landed,
-    Landing,
-    Parked,
-    Resting,
-    Skipped,
-    UnitState,
-    Waiting,
-)
+from amelia.model.plan import Mode, Task, Unit, unit_title
+from amelia.model.standing import UnitStatus
+from amelia.model.state import Active, Driving, Failing, Landed, Landing, Parked, Resting, Skipped, Waiting
 from amelia.schedule.budget import is_held
 from amelia.schedule.decide import is_over
 from amelia.schedule.pick import blockers
 from amelia.show.run.scene import Scene, clock_time, kinds
-from amelia.show.run.spans import Line, Span, Style
-from amelia.show.run.standing import attempt_number, last_attempt, subtask_status
+from amelia.show.run.spans import Charset, Line, Span, Style
 from amelia.show.run.times import duration, lasted
 from amelia.show.text import width
 
 _LEAST_TITLE = 12
+_REPORTED = "reported done"
 _STEPS = {
     Step.DRIVE: "writing",
     Step.VERIFY: "testing",
@@ -70,62 +60,44 @@ def draw_unit(unit: Unit, scene: Scene, *, indent: int) -> Line:
 
 
 def draw_subtask(unit: Unit, task: Task, scene: Scene, *, indent: int, is_last: bool) -> Line:
-    """Draws a task of a phase below it."""
-    charset = scene.charset
-    status = subtask_status(task.id, unit.id, run=scene.run, timeline=scene.timeline)
-    sign, style = _subtask_sign(status, scene)
+    """Draws a task of a phase below it; what is only reported says so, for the phase may not be accepted."""
+    charset, standing = scene.charset, scene.standing(unit)
+    status = standing.subtasks.get(task.id, standing.status)
+    mark = _marks(charset)[status]
     branch = charset.last_branch if is_last else charset.branch
-    # What an agent reports as done is proved only when its phase has landed.
-    is_claim = status is TaskStatus.COMPLETED and not isinstance(scene.run.units[unit.id], Landed)
+    is_accepted = standing.status is UnitStatus.COMPLETED
+    is_claim = status is UnitStatus.COMPLETED and not is_accepted
     kind = f"[{task.type}] " if task.type else ""
     return scene.line(
         Span(f"{' ' * indent}{branch} ", Style.FAINT),
-        Span(sign, Style.FAINT if is_claim else style),
+        Span(mark.sign, Style.FAINT if is_claim else mark.style),
         Span(f" {kind}{charset.shown(task.title)}"),
+        Span(f" {charset.dot} {_REPORTED}" if is_claim else "", Style.FAINT),
     )
 
 
+def _marks(charset: Charset) -> Mapping[UnitStatus, _Mark]:
+    """Returns how each status is shown; there is one word for each, and no other."""
+    return {
+        UnitStatus.PENDING: _Mark(charset.waiting, "Pending", Style.PLAIN),
+        UnitStatus.BLOCKED: _Mark(charset.waiting, "Blocked", Style.PLAIN),
+        UnitStatus.RUNNING: _Mark(charset.running, "Running", Style.BUSY),
+        UnitStatus.RETRYING: _Mark(charset.running, "Retrying", Style.BUSY),
+        UnitStatus.RESTING: _Mark(charset.running, "Waiting", Style.BUSY),
+        UnitStatus.HELD: _Mark(charset.asking, "Over budget", Style.ASKING),
+        UnitStatus.STOPPED: _Mark(charset.waiting, "Stopped", Style.PLAIN),
+        UnitStatus.ASKING: _Mark(charset.asking, "Asks you", Style.ASKING),
+        UnitStatus.FAILED: _Mark(charset.failed, "Failed", Style.BAD),
+        UnitStatus.COMPLETED: _Mark(charset.done, "Done", Style.GOOD),
+        UnitStatus.SKIPPED: _Mark(charset.skipped, "Skipped", Style.FAINT),
+    }
+
+
 def _mark_of(unit: Unit, scene: Scene) -> _Mark:
-    charset = scene.charset
-    match scene.run.units[unit.id]:
-        case Landed():
-            return _Mark(charset.done, "Done", Style.GOOD)
-        case Skipped():
-            return _Mark(charset.skipped, "Skipped", Style.FAINT)
-        case Parked(reason=Reason.QUESTION):
-            return _Mark(charset.asking, "Asks you", Style.ASKING)
-        case Parked():
-            return _Mark(charset.failed, "Failed", Style.BAD)
-        case Waiting(attempts=attempts):
-            return _waiting_mark(unit, scene, has_begun=attempts > 0)
-        case _ if is_over(scene.run):
-            return _Mark(charset.waiting, "Stopped", Style.PLAIN)
-        case Resting():
-            return _Mark(charset.running, "Waiting", Style.BUSY)
-        case _:
-            return _Mark(charset.running, "Running", Style.BUSY)
-
-
-def _waiting_mark(unit: Unit, scene: Scene, *, has_begun: bool) -> _Mark:
-    if has_begun and is_held(scene.run, unit.id):
-        return _Mark(scene.charset.asking, "Over budget", Style.ASKING)
-    word = "Blocked" if unit.id in scene.blocked else "Retrying" if has_begun else "Pending"
-    return _Mark(scene.charset.waiting, word, Style.PLAIN)
-
-
-def _subtask_sign(status: TaskStatus, scene: Scene) -> tuple[str, Style]:
-    charset = scene.charset
-    match status:
-        case TaskStatus.COMPLETED:
-            return charset.done, Style.GOOD
-        case TaskStatus.SKIPPED:
-            return charset.skipped, Style.FAINT
-        case TaskStatus.FAILED:
-            return charset.failed, Style.BAD
-        case TaskStatus.IN_PROGRESS if not is_over(scene.run):
-            return charset.running, Style.BUSY
-        case _:
-            return charset.waiting, Style.PLAIN
+    mark = _marks(scene.charset)[scene.standing(unit).status]
+    if isinstance(scene.run.units[unit.id], Waiting) and mark.style is Style.BUSY:
+        return _Mark(scene.charset.waiting, mark.word, Style.PLAIN)  # to be tried again, but not under way
+    return mark
 
 
 def _facts(unit: Unit, scene: Scene) -> Iterator[str]:
@@ -135,11 +107,11 @@ def _facts(unit: Unit, scene: Scene) -> Iterator[str]:
         case Waiting():
             yield _waiting_for(unit, scene)
         case Parked(reason=reason):
-            yield reason.replace("_", " ")
-            yield _attempts(state, unit, scene)
+            yield _why(reason, unit, scene)
+            yield from _tries(unit, scene)
             yield _time(unit, scene)
         case Landed():
-            yield _attempts(state, unit, scene)
+            yield from _tries(unit, scene)
             yield _time(unit, scene)
         case Skipped():
             return
@@ -156,9 +128,20 @@ def _waiting_for(unit: Unit, scene: Scene) -> str:
     return "" if scene.run.facts.mode is Mode.TASKS else f"waits for {scene.labels(needs)}"
 
 
-def _attempts(state: UnitState, unit: Unit, scene: Scene) -> str:
-    number = attempt_number(state, scene.timeline.of(unit.id))
-    return f"{number} attempts" if number > 1 else ""
+def _why(reason: Reason, unit: Unit, scene: Scene) -> str:
+    """Returns why a unit waits for a person; work that its agent reported as done was not accepted."""
+    why = reason.replace("_", " ")
+    is_claimed = UnitStatus.COMPLETED in scene.standing(unit).subtasks.values()
+    return f"not accepted: {why}" if is_claimed and reason is not Reason.QUESTION else why
+
+
+def _tries(unit: Unit, scene: Scene) -> Iterator[str]:
+    """Yields how many attempts a unit took, and how many iterations the last of them had."""
+    counters = scene.standing(unit).counters
+    if counters.attempts > 1:
+        yield f"{counters.attempts} attempts"
+    if counters.iterations > 1:
+        yield f"{counters.iterations} iterations"
 
 
 def _time(unit: Unit, scene: Scene) -> str:
@@ -169,25 +152,22 @@ def _time(unit: Unit, scene: Scene) -> str:
 
 
 def _progress(state: Active | Failing, unit: Unit, scene: Scene) -> Iterator[str]:
-    """Yields the step under way with its time, the attempt from the second on, and the time of the unit."""
-    times = scene.timeline.of(unit.id)
-    number = attempt_number(state, times)
+    """Yields the step under way with its time, attempt and iteration after the first, and all the time."""
+    counters, policy = scene.standing(unit).counters, scene.run.facts.policy
     if not is_over(scene.run):
-        yield _step(state, lasted(times.step_started_at, scene.now), scene)
-    if number > 1:
-        limit = f"/{last_attempt(scene.run, state, times)}" if isinstance(state, Active) else ""
-        yield f"attempt {number}{limit}"
+        yield _step(state, lasted(scene.timeline.of(unit.id).step_started_at, scene.now), scene)
+    if counters.attempts > 1:
+        yield f"attempt {counters.attempts}/{policy.attempts}"
+    if counters.iterations > 1:
+        yield f"iteration {counters.iterations}/{policy.iterations}"
     if scene.run.facts.mode is Mode.PHASED:
         yield _subtasks_done(unit, scene)
-    if number > 1 or not isinstance(state, Driving):
+    if counters.turns > 1 or not isinstance(state, Driving):
         yield f"{_time(unit, scene)} in all"
 
 
 def _subtasks_done(unit: Unit, scene: Scene) -> str:
-    done = sum(
-        subtask_status(task, unit.id, run=scene.run, timeline=scene.timeline) is TaskStatus.COMPLETED
-        for task in unit.tasks
-    )
+    done = list(scene.standing(unit).subtasks.values()).count(UnitStatus.COMPLETED)
     return f"{done}/{len(unit.tasks)} subtasks" if done else ""
 
 
