@@ -58,7 +58,7 @@ def test_a_failed_task_gets_all_its_attempts_again_and_can_then_be_fixed_by_hand
 
     assert stage.amelia("retry", stage.name, "1").code == 0
     assert _goes_on(stage).outcome == "halted(verify_limit)"
-    assert stage.status()["units"][0]["attempt"] == 4
+    assert [stage.status()["units"][0][key] for key in ("attempts", "turns")] == [2, 4]
 
     place = Path(stage.amelia("fix", stage.name, "1").out.strip())
     assert (place / "broken").read_text() == "again\n" * 2
@@ -168,7 +168,7 @@ def test_a_run_that_can_go_on_is_not_cleared_away(stage: Stage) -> None:
         (("skip", "RUN", "1"), "cannot be skipped"),
         (("fix", "RUN", "1"), "does not wait for a person"),
         (("log", "RUN", "9"), "no unit '9'"),
-        (("diff", "RUN", "1", "--attempt", "7"), "no finished attempt 7"),
+        (("diff", "RUN", "1", "--turn", "7"), "no finished turn 7"),
         (("diff", "RUN", "9"), "9"),
         (("status", "nowhere"), "no run 'nowhere'"),
         (("resume", "nowhere"), "no run 'nowhere'"),
@@ -213,7 +213,7 @@ def test_status_tells_where_a_run_stands(halted: Stage) -> None:
     assert state["completed_task_ids"] == ["1"]
     assert state["failed_task_ids"] == ["2"]
     assert [unit["state"] for unit in state["units"]] == ["landed", "parked", "waiting"]
-    assert [unit["attempt"] for unit in state["units"]] == [2, 2, 0]
+    assert [unit["attempts"] for unit in state["units"]] == [2, 2, 0]
     ways = [" ".join(way.split()[1:2]) for way in state["units"][1]["waits_for_person"]]
     assert ways == ["retry", "fix", "split", "skip", "skip", "log", "abort"]
 

@@ -57,8 +57,9 @@ def test_each_task_has_a_developer_session_of_its_own(happy: tuple[Stage, Done])
 def test_each_commit_says_which_run_unit_and_attempt_made_it(happy: tuple[Stage, Done]) -> None:
     stage, _ = happy
     bodies = [stage.repo.git("log", "-1", "--format=%b", commit).split("\n") for commit in stage.log("%H")]
-    assert [body[:3] for body in bodies] == [
-        [f"Amelia-Run: {stage.name}", f"Amelia-Unit: {unit}", "Amelia-Attempt: 1"] for unit in "123"
+    assert [body[:4] for body in bodies] == [
+        [f"Amelia-Run: {stage.name}", f"Amelia-Unit: {unit}", "Amelia-Attempt: 1", "Amelia-Turn: 1"]
+        for unit in "123"
     ]
     assert set(stage.log("%an <%ae>")) == {"Ada Example <ada@example.com>"}
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import TypeAlias
 
 from amelia.app.workshops import keep_work, open_store, open_workshop
 from amelia.model import events as ev
@@ -98,20 +99,20 @@ def _known(directory: RunDirectory) -> Known | KnownDraft:
 
 
 def turn_diff(directory: RunDirectory, unit: UnitId, turn: int | None) -> bytes:
-    """Returns what a turn of a unit's developer changed, the last one unless told otherwise."""
+    """Returns what a turn on a unit changed; without a number, what was done last, also by a person."""
     past = read_journal(directory.journal)
     facts = fold(recorded.event for recorded in past).facts
-    turns = _turns(past, unit)
-    if not turns and unit not in (units := [known.id for known in facts.units]):
+    turns, last = _turns(past, unit)
+    if last is None and unit not in (units := [known.id for known in facts.units]):
         shown = ", ".join(units[:8])
         raise UnknownTurnError(f"run {directory.run} has no unit {unit!r}; it has {shown}")
-    if not turns:
-        raise UnknownTurnError(f"{unit} has no finished turn", hint=f"amelia status {directory.run}")
-    number = turn if turn is not None else max(turns)
-    if number not in turns:
+    found = last if turn is None else turns.get(turn)
+    if found is None and turn is not None and turns:
         have = ", ".join(map(str, sorted(turns)))
-        raise UnknownTurnError(f"{unit} has no finished turn {number}; it has {have}")
-    base, commit = turns[number]
+        raise UnknownTurnError(f"{unit} has no finished turn {turn}; it has {have}")
+    if found is None:
+        raise UnknownTurnError(f"{unit} has no finished turn", hint=f"amelia status {directory.run}")
+    base, commit = found
     return _diff(directory, facts, base=base, commit=commit)
 
 
@@ -130,10 +131,14 @@ def _diff(directory: RunDirectory, facts: ev.RunStarted, *, base: CommitId, comm
     return diff_text(where, base, commit, limit=_LONGEST_DIFF)
 
 
-def _turns(past: list[Recorded], unit: UnitId) -> dict[int, tuple[CommitId, CommitId]]:
-    """Returns the base and the snapshot of every turn on a unit that ended, by its number."""
+_Work: TypeAlias = tuple[CommitId, CommitId]
+
+
+def _turns(past: list[Recorded], unit: UnitId) -> tuple[dict[int, _Work], _Work | None]:
+    """Returns the base and the snapshot of every turn on a unit that ended, and of what was done last."""
     base: CommitId | None = None
-    found: dict[int, tuple[CommitId, CommitId]] = {}
+    found: dict[int, _Work] = {}
+    last: _Work | None = None
     for recorded in past:
         match recorded.event:
             case ev.UnitStarted(name, _, start) if name == unit:
@@ -141,12 +146,12 @@ def _turns(past: list[Recorded], unit: UnitId) -> dict[int, tuple[CommitId, Comm
             case ev.UnitRetried(unit=name, base=start) if name == unit:
                 base = start
             case ev.AttemptEnded(unit=name, attempt=turn, work=work) if name == unit and base is not None:
-                found[turn] = (base, work.commit)
+                last = found[turn] = base, work.commit
             case ev.UnitFixed(name, work) if name == unit and base is not None:
-                found[max(found, default=1)] = base, work.commit  # a person's work takes the turn's place
+                last = base, work.commit
             case _:
                 pass
-    return found
+    return found, last
 
 
 def collect(home: Path) -> Iterator[tuple[RunDirectory, int | str]]:

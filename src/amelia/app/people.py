@@ -7,18 +7,22 @@ a wish is known when it is out of the mailbox, not before.
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from amelia.app.workshops import open_workshop
 from amelia.model.commands import Place
 from amelia.model.errors import AmeliaError
 from amelia.model.events import UnitFixed, UnitReset, Work
+from amelia.model.evidence import ProblemCode
+from amelia.model.git import TreeId
+from amelia.model.interventions import Accepted
 from amelia.model.journal import Wanted
 from amelia.model.plan import UnitId
 from amelia.model.state import Parked, RunState
 from amelia.record.journal import is_answered, is_driven, leave_request, read_journal, why_refused
 from amelia.record.runs import RunDirectory
+from amelia.run.checks import doubts_about
 from amelia.run.requests import draft_refusal, refusal
 from amelia.run.workshop import Workshop
 from amelia.schedule.draft import fold_draft, is_draft
@@ -109,20 +113,16 @@ def start_in_background(directory: RunDirectory) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """A parked unit that a person works on by hand, in a worktree of its own."""
+    """A parked unit that a person works on by hand, in a worktree of its own; `last` is what was refused."""
 
     shop: Workshop
     at: Place
+    last: Work | None
 
     @property
     def lane(self) -> Lane:
         """The worktree for the person."""
         return self.shop.lane(self.at, Purpose.WORK)
-
-    @property
-    def ref(self) -> str:
-        """The ref under which the person's work is kept."""
-        return f"{self.shop.ref(self.at)}-fix"
 
 
 def open_repair(directory: RunDirectory, unit: UnitId) -> Repair:
@@ -134,16 +134,39 @@ def open_repair(directory: RunDirectory, unit: UnitId) -> Repair:
     shop = open_workshop(directory, run.facts)
     index, assigned = next((n, each) for n, each in enumerate(run.facts.units) if each.id == unit)
     number, track = _FIRST_FIX_LANE + index, state.track
-    repair = Repair(shop, Place(assigned, lane=number, attempt=track.attempt, base=track.base))
-    unkept = Unkept(state.track.base, repair.ref)
+    at = Place(
+        assigned,
+        lane=number,
+        attempt=track.attempt,
+        base=track.base,
+        number=track.counters.attempts,
+        by_person=True,
+    )
+    repair = Repair(shop, at, state.work)
+    unkept = Unkept(state.track.base, shop.ref(at))
     if unkept_in(repair.lane) != unkept:
         start = state.work.commit if state.work is not None else state.track.base
         shop.open_lane(repair.lane, start=start, unkept=unkept)
     return repair
 
 
-def finish_repair(repair: Repair) -> UnitFixed:
-    """Keeps what the person did, and returns the wish to have it verified and landed."""
-    kept = repair.shop.keep(repair.at, repair.lane, repair.ref)
-    mark(repair.lane, Unkept(repair.at.base, repair.ref))  # the person may go on there
-    return UnitFixed(repair.at.unit, Work(kept.commit, kept.tree))
+def finish_repair(repair: Repair) -> tuple[UnitFixed, dict[Accepted, str]]:
+    """Keeps what the person did; returns the wish to have it verified and landed, and the doubts about it."""
+    shop, at = repair.shop, repair.at
+    kept = shop.keep(at, repair.lane, shop.ref(at))
+    mark(repair.lane, Unkept(at.base, shop.ref(at)))  # the person may go on there
+    return UnitFixed(at.unit, Work(kept.commit, kept.tree)), dict(_doubts(repair, kept.tree))
+
+
+def _doubts(repair: Repair, tree: TreeId) -> Iterator[tuple[Accepted, str]]:
+    """Yields what speaks against landing a person's work as it is, unless they say otherwise."""
+    at, where = repair.at, repair.lane.directory
+    problems = doubts_about(repair.shop, at, tree)
+    if any(problem.code is ProblemCode.NO_CHANGES for problem in problems):
+        yield Accepted.UNCHANGED, f"nothing was changed in {where}: {at.unit} would land without any change"
+    elif repair.last is not None and tree == repair.last.tree:
+        text = f"nothing was changed in {where}: {at.unit} would land as it was when it was not accepted"
+        yield Accepted.UNCHANGED, text
+    missing = [problem.message for problem in problems if problem.code is ProblemCode.MISSING_FILE]
+    if missing:
+        yield Accepted.MISSING_FILES, "\n".join(missing)

@@ -69,7 +69,8 @@ class Chapter:
     """What happened to one unit.
 
     `open` are the findings of the last review, until they are ruled; `ruled` those that were rejected or
-    deferred. `asked` is the text that a person was last asked to answer.
+    deferred. `asked` is the text that a person was last asked to answer. `fixed` is the person's work by
+    hand, as long as no agent was told to try again.
     """
 
     unit: Unit
@@ -82,6 +83,7 @@ class Chapter:
     replies: tuple[Reply, ...] = ()
     landing: Landing | None = None
     asked: str = ""
+    fixed: ev.UnitFixed | None = None
     spent: Mapping[Role, Spent] = field(default_factory=dict[Role, Spent])
 
     @property
@@ -134,12 +136,16 @@ def _after(chronicle: Chronicle, event: ev.Event) -> Chronicle:
     return chronicle
 
 
-def _told(chronicle: Chronicle, event: ev.Event) -> Chronicle:
+def _told(chronicle: Chronicle, event: ev.Event) -> Chronicle:  # noqa: PLR0911 - a line per event
     match event:
         case ev.UnitLanded(unit, commit=commit):
             return replace(_with(chronicle, unit, landing=Landing(chronicle.tip, commit)), tip=commit)
         case ev.BranchVerified(passed=True, receipt=receipt):
             return replace(chronicle, proof=Proof(receipt, None))
+        case ev.UnitFixed(unit):
+            return _with(chronicle, unit, fixed=event)
+        case ev.UnitReset(unit):
+            return _with(chronicle, unit, fixed=None)
         case ev.UnitParked(unit, detail=detail):
             return _with(chronicle, unit, asked=detail)
         case ev.QuestionAnswered():

@@ -36,6 +36,7 @@ class UnitRecord:
     reason: str | None = None
     blocked_by: tuple[str, ...] = ()
     by_person: bool = False
+    reviewed: bool = False
     subtasks: tuple[SubtaskState, ...] = ()
 
 
@@ -88,6 +89,7 @@ def _unit(chapter: Chapter, standing: UnitStanding, *, mode: Mode) -> UnitRecord
         reason=standing.reason.value if standing.reason is not None else None,
         blocked_by=standing.blocked_by,
         by_person=standing.by_person,
+        reviewed=standing.is_reviewed,
         subtasks=tuple(
             SubtaskState(
                 id=piece.id,

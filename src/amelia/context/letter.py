@@ -6,6 +6,7 @@ Titles and findings are untrusted: each is one line that cannot start a block of
 from collections.abc import Iterator
 
 from amelia.model.plan import unit_heading
+from amelia.model.standing import by_hand
 from amelia.model.state import Landed, RunState, Skipped
 
 _LONGEST_TITLE = 100
@@ -35,8 +36,8 @@ def _landed(run: RunState) -> Iterator[str]:
     for unit in units:
         heading = one_line(unit_heading(unit, run.facts.mode))
         match run.units[unit.id]:
-            case Landed(commit):
-                yield f"- {heading} ({commit[:12]})"
+            case Landed(commit, by_person=by_person, accepted=accepted):
+                yield f"- {heading} ({commit[:12]})" + (f": {by_hand(accepted)}" if by_person else "")
             case Skipped():
                 yield f"- {heading}: skipped"
             case _:

@@ -12,9 +12,10 @@ from amelia.context.summary import one_line, shortened
 from amelia.model.agents import Spent
 from amelia.model.findings import Disposition
 from amelia.model.git import branch_ref
+from amelia.model.interventions import Accepted
 from amelia.model.outcome import Reason
 from amelia.model.plan import Mode, UnitId, unit_heading
-from amelia.model.standing import RunStanding, UnitStanding
+from amelia.model.standing import RunStanding, UnitStanding, by_hand
 
 _LONGEST = 500
 _MOST_FILES = 20
@@ -41,6 +42,9 @@ class UnitReport:
     iterations: int
     turns: int
     commit: str | None = None
+    by_person: bool = False
+    reviewed: bool = False
+    accepted: tuple[Accepted, ...] = ()
     files: tuple[str, ...] | None = None
     receipts: tuple[str, ...] = ()
     reason: str | None = None
@@ -167,6 +171,9 @@ def _unit(chapter: Chapter, standing: UnitStanding, *, mode: Mode, evidence: Evi
         iterations=counters.iterations,
         turns=counters.turns,
         commit=chapter.landing.commit if chapter.landing is not None else None,
+        by_person=standing.by_person,
+        reviewed=standing.is_reviewed,
+        accepted=standing.accepted,
         files=evidence.files if evidence is not None else None,
         receipts=evidence.receipts if evidence is not None else (),
         reason=reason.value if reason is not None else None,
@@ -196,8 +203,9 @@ def _landed(unit: UnitReport) -> str:
     else:
         more = f" and {len(files) - _MOST_FILES} more" if len(files) > _MOST_FILES else ""
         told = ", ".join(f"`{_shown(file)}`" for file in files[:_MOST_FILES]) + more or "no files"
+    whose = f"\n  - {by_hand(unit.accepted)}" if unit.by_person else ""
     proofs = "".join(f"\n  - proved: {_shown(receipt)}" for receipt in unit.receipts)
-    return f"{_shown(unit.title)}: `{unit.commit}` ({told}){proofs}"
+    return f"{_shown(unit.title)}: `{unit.commit}` ({told}){whose}{proofs}"
 
 
 def _waiting(unit: UnitReport) -> str:

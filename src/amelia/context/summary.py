@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from amelia.context.chronicle import Chapter, Objection
 from amelia.context.prompts import fenced
+from amelia.model.interventions import Accepted
 from amelia.model.plan import Mode, Task, unit_heading
 
 _MOST_FILES = 200
@@ -36,6 +37,7 @@ def generate_phase_summary(
     tests = [change.path for change in changes if change.is_test]
     parts = [
         f"# {one_line(unit_heading(chapter.unit, mode))}",
+        _who(chapter),
         "## Completed subtasks\n" + "\n".join(_subtask(task) for task in chapter.unit.pieces),
         "## Files changed\n" + _files([f"{change.how}: {change.path}" for change in changes]),
         "## Restoration references\n"
@@ -46,9 +48,9 @@ def generate_phase_summary(
         ),
         "## Test files\n" + _files(tests),
         "## What was proved\n" + "\n".join(f"- {one_line(receipt)}" for receipt in receipts),
-        "## Key changes, as the agent reports them\n" + fenced(shortened(said) or "Nothing."),
+        f"## {_account_title(chapter)}\n" + fenced(shortened(said) or "Nothing."),
     ]
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def review_feedback(chapter: Chapter, *, mode: Mode) -> str:
@@ -69,6 +71,23 @@ def one_line(text: str) -> str:
 def shortened(text: str, longest: int = _LONGEST_ACCOUNT) -> str:
     """Returns a text that is not too long for a page, and says if it was."""
     return text if len(text) <= longest else f"{text[:longest]}\n[cut after {longest} characters]"
+
+
+def _who(chapter: Chapter) -> str:
+    """Returns who did the work where that was no agent, and what nobody reviewed."""
+    if chapter.fixed is None:
+        return ""
+    if Accepted.UNCHANGED in chapter.fixed.accepted:
+        did = "A person accepted it as the agent left it. No review approved it."
+    else:
+        did = "A person, by hand. No agent reviewed it."
+    missing = " Files that the plan declares are missing."
+    return f"## Who did it\n{did}" + (missing if Accepted.MISSING_FILES in chapter.fixed.accepted else "")
+
+
+def _account_title(chapter: Chapter) -> str:
+    is_agents = chapter.fixed is None or Accepted.UNCHANGED in chapter.fixed.accepted
+    return "Key changes, as the agent reports them" if is_agents else "What the agent reported before"
 
 
 def _objection(chapter: Chapter, objection: Objection) -> str:

@@ -73,7 +73,7 @@ def judge(
     """
     before = outcomes(baseline)
     found: list[_Finding] = [
-        *_of_files(demands, delta, settings),
+        *of_files(demands, delta, settings),
         *_of_weakened_tests(demands, delta, before=before, command=command),
         *_of_receipts(demands, baseline, result),
     ]
@@ -103,7 +103,8 @@ def judge_branch(
     return _verdict(demands, found, changed=frozenset(), receipts=(base, result, again))
 
 
-def _of_files(demands: Demands, delta: Delta, settings: VerifySettings) -> Iterator[Problem | Note]:
+def of_files(demands: Demands, delta: Delta, settings: VerifySettings) -> Iterator[Problem | Note]:
+    """Yields what is to be said of the files that a unit changed, before anything runs."""
     if not delta.changes:
         yield Problem(ProblemCode.NO_CHANGES, "The unit changed nothing.")
     for wanted in demands.required_files:

@@ -9,22 +9,35 @@
 from collections.abc import Mapping
 from unicodedata import category
 
+from amelia.model.commands import Place
 from amelia.model.git import ref_component
 from amelia.model.plan import Mode, Unit, unit_heading
 
 _LONGEST_SUBJECT = 100
 _LONGEST_LINE = 200
 _MOST_LINES = 100
+_TURN = "Amelia-Turn"
 _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 
 
-def trailers(*, run: str, unit: str, attempt: int) -> Mapping[str, str]:
-    """Returns what tells a landed commit from every other; units are named as in their refs."""
+def trailers(*, run: str, at: Place) -> Mapping[str, str]:
+    """Returns what tells a landed commit from every other, and who made it; units are named as in refs."""
+    by_hand = {"Amelia-Fixed-By": "person", "Amelia-Reviewed": "no"} if at.by_person else {}
     return {
         "Amelia-Run": ref_component(run),
-        "Amelia-Unit": ref_component(unit),
-        "Amelia-Attempt": str(attempt),
+        "Amelia-Unit": ref_component(at.unit),
+        "Amelia-Attempt": str(at.number),
+        _TURN: str(at.attempt),
+        **by_hand,
     }
+
+
+def is_landed(text: str, *, run: str, at: Place) -> bool:
+    """Says whether a commit with this text is what a turn on a unit, or a person, landed."""
+    found, marks = read_trailers(text), trailers(run=run, at=at)
+    if _TURN not in found:  # commits of old have the number of the turn as that of the attempt
+        found = {**found, _TURN: found.get("Amelia-Attempt", "")}
+    return all(found.get(name) == marks[name] for name in ("Amelia-Run", "Amelia-Unit", _TURN))
 
 
 def unit_message(unit: Unit, *, mode: Mode, goal: str, marks: Mapping[str, str]) -> str:

@@ -7,7 +7,8 @@
 
 from collections.abc import Mapping
 
-from amelia.land.message import read_trailers, trailers
+from amelia.land.message import is_landed
+from amelia.model.commands import Place
 from amelia.model.errors import GitError
 from amelia.model.git import (
     CheckedOut,
@@ -63,15 +64,13 @@ def publish_attempts(store: Store, attempts: Mapping[str, CommitId]) -> None:
         fetch(store.source.repository, store.git_dir, attempts)
 
 
-def landed_commit(where: Repository, tip: CommitId, *, run: str, unit: str, attempt: int) -> CommitId | None:
-    """Returns the head of the run's branch if it is this attempt, put on top of the tip."""
+def landed_commit(where: Repository, tip: CommitId, *, run: str, at: Place) -> CommitId | None:
+    """Returns the head of the run's branch if it is the work of this turn, put on top of the tip."""
     found = describe_ref(where, branch_ref(run), "objectname", "parent", "contents")
     if found is None:
         return None
     head, parent, message = found
-    marks = trailers(run=run, unit=unit, attempt=attempt)
-    is_it = parent == tip and marks.items() <= read_trailers(message).items()
-    return CommitId(head) if is_it else None
+    return CommitId(head) if parent == tip and is_landed(message, run=run, at=at) else None
 
 
 def _base(store: Store) -> CommitId | None:

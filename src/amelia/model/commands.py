@@ -7,6 +7,7 @@ from amelia.model.agents import UNBOUNDED, Allowance, SessionId, Usage
 from amelia.model.events import Event, Step, Work
 from amelia.model.findings import Finding
 from amelia.model.git import CommitId
+from amelia.model.interventions import Accepted
 from amelia.model.plan import TaskId, Unit, UnitId
 from amelia.model.questions import Answered
 
@@ -39,13 +40,20 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a step belongs: the unit and its attempt, the lane it runs in, and the base it started from."""
+    """Where a step belongs: the unit and its turn, the lane it runs in, and the base it started from.
+
+    `attempt` is the number of the turn, as in events; `number` that of the attempt it is part of. The work of
+    a unit that is `by_person` was done by hand, and the person set aside the doubts that are `accepted`.
+    """
 
     assigned: Unit
     lane: int
     attempt: int
     base: CommitId
     progress: Progress = Progress()
+    number: int = 1
+    by_person: bool = False
+    accepted: tuple[Accepted, ...] = ()
 
     @property
     def unit(self) -> UnitId:
@@ -81,7 +89,6 @@ class VerifyWork:
     at: Place
     work: Work
     expected: Expected
-    by_person: bool = False
     is_promised: bool = False
     step = Step.VERIFY
 
@@ -118,7 +125,6 @@ class LandWork:
     work: Work
     tip: CommitId
     expected: Expected
-    by_person: bool = False
     step = Step.LAND
 
 

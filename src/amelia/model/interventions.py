@@ -4,6 +4,7 @@ Their meaning never changes (`model.events`, which has them in its union).
 """
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TypeAlias
 
 from amelia.model.findings import FindingId
@@ -27,12 +28,23 @@ class UnitSkipped:
     satisfies: bool
 
 
+class Accepted(StrEnum):
+    """A doubt about work by hand that its person has set aside."""
+
+    UNCHANGED = "unchanged"
+    MISSING_FILES = "missing_files"
+
+
 @dataclass(frozen=True, slots=True)
 class UnitFixed:
-    """A person did a parked unit's work by hand."""
+    """A person did a parked unit's work by hand, and says which doubts about it do not count.
+
+    Without that, work that changes nothing or lacks a file of the plan is not accepted.
+    """
 
     unit: UnitId
     work: Work
+    accepted: tuple[Accepted, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,10 @@
 """Where a unit stands: one status and the numbers of its tries, as every view says them."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from amelia.model.interventions import Accepted
 from amelia.model.outcome import Reason
 from amelia.model.plan import Milestone, TaskId, TaskStatus, UnitId
 
@@ -53,7 +54,8 @@ class UnitStanding:
     `reason` and `detail` say why it waits for a person, `blocked_by` names the failed or skipped units that
     keep it from starting. Its tasks are completed in `subtasks` when the agent reports them as done; they
     are accepted only once the unit has landed. `task_status` is the status of the tasks that the unit
-    carries out, as a plan has it. Work that is `by_person` was done by hand.
+    carries out, as a plan has it. Work that is `by_person` was done by hand; of what landed, `accepted` are
+    the doubts that the person set aside.
     """
 
     status: UnitStatus
@@ -64,6 +66,21 @@ class UnitStanding:
     detail: str = ""
     blocked_by: tuple[UnitId, ...] = ()
     by_person: bool = False
+    accepted: tuple[Accepted, ...] = ()
+
+    @property
+    def is_reviewed(self) -> bool:
+        """Says whether the unit landed after a review; what a person did by hand is not reviewed."""
+        return self.status is UnitStatus.COMPLETED and not self.by_person
+
+
+def by_hand(accepted: Collection[Accepted]) -> str:
+    """Returns who did work that landed by hand, and what nobody looked at, in a few words."""
+    if Accepted.UNCHANGED in accepted:
+        done = "accepted by hand as the agent left it, without an approving review"
+    else:
+        done = "done by hand, not reviewed"
+    return f"{done}; declared files are missing" if Accepted.MISSING_FILES in accepted else done
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from amelia.model.delivery import Delivery
 from amelia.model.events import RunStarted, Step, Work
 from amelia.model.findings import Finding, FindingId, Ruling
 from amelia.model.git import CommitId
+from amelia.model.interventions import Accepted
 from amelia.model.outcome import Cause, Outcome, Reason
 from amelia.model.plan import TaskId, UnitId
 from amelia.model.policy import Budget
@@ -31,7 +32,8 @@ class Track:
     counts landings that did not fit, `rests` limits that were waited out in a row, `questions` those that
     were answered. `subtasks` is the status of the unit's tasks as the present turn reports it.
     `seen` are the fingerprints of rounds that failed, `ruled` the findings that were ruled out, `findings`
-    those that are open, and `reviewed` is the snapshot the last review saw. `session_used` is what the
+    those that are open, and `reviewed` is the snapshot the last review saw. Work that is `by_person` was done
+    by hand; `accepted` are the doubts about it that the person set aside. `session_used` is what the
     developer's session used in all its turns, `answers` is what a person said to the unit.
     """
 
@@ -50,6 +52,7 @@ class Track:
     findings: tuple[Finding, ...] = ()
     reviewed: CommitId | None = None
     by_person: bool = False
+    accepted: tuple[Accepted, ...] = ()
     session_used: Usage | None = None
     answers: tuple[Answered, ...] = ()
     subtasks: tuple[tuple[TaskId, UnitStatus], ...] = ()
@@ -211,6 +214,7 @@ class Landed:
     commit: CommitId
     attempt: int
     by_person: bool = False
+    accepted: tuple[Accepted, ...] = ()
     counters: Counters = field(default=Counters(), compare=False)
 
 

@@ -12,14 +12,15 @@ from anyio import to_thread
 
 from amelia.judge.demands import demands_of
 from amelia.judge.feedback import feedback
-from amelia.judge.person import of_a_person
+from amelia.judge.person import DOUBTS, of_a_person
 from amelia.judge.receipts import digest, fingerprint, told
 from amelia.judge.recipe import recipe_files
+from amelia.judge.rules import of_files
 from amelia.judge.verify import Checkout
 from amelia.judge.weaken import is_test_code
 from amelia.model import events as ev
 from amelia.model.commands import LandWork, Place, VerifyBranch, VerifyWork
-from amelia.model.evidence import Delta, Demands, Receipt, Verdict
+from amelia.model.evidence import Delta, Demands, Problem, Receipt, Verdict
 from amelia.model.git import CommitId, TreeId, Treeish
 from amelia.run.workshop import Workshop
 from amelia.workspace.diff import changes, file_at, paths_in
@@ -65,15 +66,24 @@ async def check_work(
     shop: Workshop, command: VerifyWork | LandWork, *, base: CommitId, tree: TreeId
 ) -> Checked:
     """Checks a tree against the base it came from, or was merged onto."""
+    at = command.at
     demands = demands_of(
-        command.at.assigned.pieces,
+        at.assigned.pieces,
         red_tasks=command.expected.red_tasks,
         must_be_green=command.expected.must_be_green,
         may_be_red=command.expected.may_be_red,
     )
     delta = await to_thread.run_sync(lambda: _delta(shop, demands, base=base, tree=tree))
-    verdict, receipt = await shop.verifier.verify(delta, demands, _checkout_of(shop, command.at))
-    return Checked(of_a_person(verdict) if command.by_person else verdict, receipt)
+    verdict, receipt = await shop.verifier.verify(delta, demands, _checkout_of(shop, at))
+    return Checked(of_a_person(verdict, at.accepted) if at.by_person else verdict, receipt)
+
+
+def doubts_about(shop: Workshop, at: Place, tree: TreeId) -> list[Problem]:
+    """Returns the problems of work by hand that only its person can set aside, before anything runs."""
+    demands = demands_of(at.assigned.pieces)
+    delta = _delta(shop, demands, base=at.base, tree=tree)
+    found = of_files(demands, delta, shop.facts.verify)
+    return [each for each in found if isinstance(each, Problem) and each.code in DOUBTS]
 
 
 async def verify_branch(shop: Workshop, command: VerifyBranch) -> tuple[ev.Event, ...]:

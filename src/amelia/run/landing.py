@@ -56,13 +56,8 @@ def _publish(shop: Workshop, command: LandWork, tree: TreeId) -> ev.UnitLanded |
 
 def _landed_before(shop: Workshop, command: LandWork) -> CommitId | None:
     """Returns the commit of a landing that had happened when it was cut off."""
-    return landed_commit(
-        shop.store.source.repository,
-        command.tip,
-        run=shop.facts.run,
-        unit=command.at.unit,
-        attempt=command.at.attempt,
-    )
+    where = shop.store.source.repository
+    return landed_commit(where, command.tip, run=shop.facts.run, at=command.at)
 
 
 def _commit(shop: Workshop, command: LandWork, tree: TreeId) -> CommitId:
@@ -73,7 +68,7 @@ def _commit(shop: Workshop, command: LandWork, tree: TreeId) -> CommitId:
         return command.work.commit
     kept = describe_ref(shop.store.repository, shop.ref(at), "objectname", "contents")
     message = kept[1] if kept is not None and kept[0] == command.work.commit else shop.message(at)
-    marks = trailers(run=shop.facts.run, unit=at.unit, attempt=at.attempt)
+    marks = trailers(run=shop.facts.run, at=at)
     return commit_unit(
         shop.store, tree, parent=command.tip, message=sealed(message, marks), stamp=shop.stamp()
     )

@@ -16,7 +16,8 @@ from amelia.model.events import (
     UnitSplit,
 )
 from amelia.model.findings import FindingId
-from amelia.model.interventions import Intervention
+from amelia.model.git import Work
+from amelia.model.interventions import Accepted, Intervention
 from amelia.model.journal import Wanted
 from amelia.model.outcome import Outcome, Result
 from amelia.model.plan import UnitId
@@ -76,10 +77,18 @@ def _misfit_of_parked(
             return f"{unit} asks something else by now"
         case QuestionAnswered(unit, dismissed=out) if not set(out) <= set(_about(state)):
             return f"{unit} asks about other findings by now"
+        case UnitFixed(unit, work, accepted) if _is_unchanged(state, work) and (
+            Accepted.UNCHANGED not in accepted
+        ):
+            return f"nothing of {unit} was changed since it was refused"
         case UnitSplit(pieces=pieces) if taken := {piece.id for piece in pieces} & run.units.keys():
             return f"run {run.facts.run} has a unit {min(taken)!r} already"
         case _:
             return None
+
+
+def _is_unchanged(state: Parked, work: Work) -> bool:
+    return state.work is not None and state.work.tree == work.tree
 
 
 def _about(state: Parked) -> tuple[FindingId, ...]:

@@ -79,12 +79,13 @@ class Workshop:
 
     def message(self, at: Place) -> str:
         """Returns the text of the unit's commit."""
-        marks = trailers(run=self.facts.run, unit=at.unit, attempt=at.attempt)
+        marks = trailers(run=self.facts.run, at=at)
         return unit_message(at.assigned, mode=self.facts.mode, goal=self.facts.goal, marks=marks)
 
     def ref(self, at: Place) -> str:
-        """Returns the ref under which an attempt's work is kept."""
-        return attempt_ref(self.facts.run, at.unit, at.attempt)
+        """Returns the ref under which the work of a turn is kept, or that of the person who came after it."""
+        ref = attempt_ref(self.facts.run, at.unit, at.attempt)
+        return f"{ref}-fix" if at.by_person else ref
 
     def open_lane(self, lane: Lane, *, start: CommitId, unkept: Unkept, retry: Retry | None = None) -> None:
         """Fills a lane for somebody to work in; what was left there is kept before.

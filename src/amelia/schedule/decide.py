@@ -137,14 +137,21 @@ def _starts(run: RunState) -> Iterator[cmd.Command]:
 def _step(run: RunState, unit: Unit, state: Active) -> cmd.Command:
     track = state.track
     at = cmd.Place(
-        unit, lane=track.lane, attempt=track.attempt, base=track.base, progress=_progress(run, unit)
+        unit,
+        lane=track.lane,
+        attempt=track.attempt,
+        base=track.base,
+        progress=_progress(run, unit),
+        number=track.counters.attempts,
+        by_person=track.by_person,
+        accepted=track.accepted,
     )
     match state:
         case Driving():
             return _turn(run, at, state)
         case Verifying(work=work, is_promised=is_promised):
             fit = expected(run, unit, base=track.base)
-            return cmd.VerifyWork(at, work, fit, by_person=track.by_person, is_promised=is_promised)
+            return cmd.VerifyWork(at, work, fit, is_promised=is_promised)
         case Reviewing(work=work, notes=notes):
             return cmd.ReviewWork(
                 at,
@@ -159,7 +166,7 @@ def _step(run: RunState, unit: Unit, state: Active) -> cmd.Command:
             return cmd.EvaluateFindings(at, work=work, findings=track.findings, allowance=left)
         case Landing(work=work):
             fit = expected(run, unit, base=run.tip)
-            return cmd.LandWork(at, work=work, tip=run.tip, expected=fit, by_person=track.by_person)
+            return cmd.LandWork(at, work=work, tip=run.tip, expected=fit)
         case Resting(until=until):
             return cmd.Rest(at, until, track.rests)
         case _:

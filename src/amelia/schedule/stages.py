@@ -86,7 +86,8 @@ def unit_after(state: UnitState, event: ev.UnitEvent) -> UnitState:  # noqa: C90
         case ev.LandingRefused(), Landing(is_busy=True):
             return _after_refusal(state, event)
         case ev.UnitLanded(_, attempt, commit), Landing(is_busy=True):
-            return Landed(commit, attempt, state.track.by_person, state.track.counters)
+            track = state.track
+            return Landed(commit, attempt, track.by_person, track.accepted, track.counters)
         case _:
             return _after_decision(state, event)
     raise _misfit(state, event)
@@ -133,8 +134,8 @@ def _after_decision(state: UnitState, event: ev.UnitEvent) -> UnitState:  # noqa
             return Parked(track=state.track, reason=reason, detail=detail, work=work, stage=at_rest(state))
         case ev.UnitReset(_, note), Parked():
             return _unparked(state, note)
-        case ev.UnitFixed(_, work), Parked():
-            track = replace(state.track, by_person=True)
+        case ev.UnitFixed(_, work, accepted), Parked():
+            track = replace(state.track, by_person=True, accepted=accepted)
             return Waiting(state.track.attempt, then=Verifying(track=track, work=work, session=None))
         case ev.UnitSkipped(_, satisfies), Parked() | Waiting() | Skipped(satisfies=False):
             return Skipped(satisfies, counters_of(state))

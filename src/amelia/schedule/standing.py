@@ -94,6 +94,7 @@ def unit_standing(run: RunState, unit: Unit, blocked: Blocked) -> UnitStanding:
         detail=state.detail if isinstance(state, Parked) else "",
         blocked_by=blocked.get(unit.id, ()),
         by_person=state.by_person if isinstance(state, Landed) else track is not None and track.by_person,
+        accepted=state.accepted if isinstance(state, Landed) else (),
     )
 
 

@@ -1,5 +1,6 @@
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from amelia.land.commit import commit_unit
 from amelia.land.message import trailers, unit_message
 from amelia.land.publish import landed_commit, publish, publish_attempts
+from amelia.model.commands import Place
 from amelia.model.errors import GitError
 from amelia.model.git import CheckedOut, CommitId, Moved, Published, attempt_ref, branch_ref
 from amelia.model.plan import Mode, Task, TaskId, Unit, UnitId
@@ -25,9 +27,13 @@ from repositories import (
 UNIT = Unit(UnitId("1"), "Say two", (TaskId("1"),), (), 1, (Task(id=TaskId("1"), title="Say two"),))
 
 
+def place(attempt: int, unit: Unit = UNIT) -> Place:
+    return Place(unit, lane=1, attempt=attempt, base=CommitId("b" * 40))
+
+
 def land(run: Run, files: dict[str, str | bytes], *, parent: CommitId, attempt: int = 1) -> CommitId:
     run.prepare().write(files)
-    marks = trailers(run="r1", unit="1", attempt=attempt)
+    marks = trailers(run="r1", at=place(attempt))
     message = unit_message(UNIT, mode=Mode.TASKS, goal="", marks=marks)
     taken = run.snapshot(attempt=attempt, message=message)
     return commit_unit(run.store, taken.tree, parent=parent, message=message, stamp=run.stamp)
@@ -220,11 +226,11 @@ def test_a_run_on_a_shallow_repository_lands_there(repo: Repo, tmp_path: Path) -
 def test_a_landing_that_was_cut_off_is_found_by_its_trailers(repo: Repo, run: Run) -> None:
     commit = land(run, {"one": "1"}, parent=run.base)
     where = run.source.repository
-    assert landed_commit(where, run.base, run="r1", unit="1", attempt=1) is None
+    assert landed_commit(where, run.base, run="r1", at=place(1)) is None
     publish(run.store, commit=commit, expected=None, keep={})
-    assert landed_commit(where, run.base, run="r1", unit="1", attempt=1) == commit
-    assert landed_commit(where, run.base, run="r1", unit="1", attempt=2) is None
-    assert landed_commit(where, run.base, run="r1", unit="2", attempt=1) is None
-    assert landed_commit(where, commit, run="r1", unit="1", attempt=1) is None
+    assert landed_commit(where, run.base, run="r1", at=place(1)) == commit
+    assert landed_commit(where, run.base, run="r1", at=place(2)) is None
+    assert landed_commit(where, run.base, run="r1", at=place(1, replace(UNIT, id=UnitId("2")))) is None
+    assert landed_commit(where, commit, run="r1", at=place(1)) is None
     repo.git("branch", "amelia/r10", "main")
-    assert landed_commit(where, run.base, run="r10", unit="1", attempt=1) is None
+    assert landed_commit(where, run.base, run="r10", at=place(1)) is None

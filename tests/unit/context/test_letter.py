@@ -5,7 +5,7 @@ from amelia.model import events as ev
 from amelia.model.findings import Disposition, Ruling
 from amelia.model.outcome import Result
 from amelia.model.plan import UnitId
-from runs import chain, finding
+from runs import BASE, chain, finding, work
 
 
 def test_it_tells_what_landed_what_was_executed_and_what_was_left_out() -> None:
@@ -22,6 +22,12 @@ def test_it_tells_what_landed_what_was_executed_and_what_was_left_out() -> None:
     assert body.count("Findings of the review that were not implemented:") == 1
     assert "Run `demo`." in body
     assert letter_title(story.run) == "Build the API"
+
+
+def test_it_says_which_work_a_person_did_by_hand() -> None:
+    one = UnitId("1")
+    story = chain(1).start("1").fail("1").tell(ev.UnitFixed(one, work("fix")), ev.UnitStarted(one, 1, BASE))
+    assert "): done by hand, not reviewed\n" in letter_body(story.verify("1").land("1").run)
 
 
 def test_it_says_when_nothing_was_executed() -> None:

@@ -4,10 +4,11 @@ from amelia.context.chronicle import opened, told
 from amelia.context.execution_state import execution_state
 from amelia.context.summary import Change, generate_phase_summary, review_feedback
 from amelia.model import events as ev
+from amelia.model.interventions import Accepted
 from amelia.model.outcome import Cause, Reason, Result
 from amelia.model.plan import Mode, TaskType, UnitId
 from amelia.schedule.standing import run_standing
-from runs import BASE, Story, chain, chronicle_of, commit, four_phases, started, task, unit
+from runs import BASE, Story, chain, chronicle_of, commit, four_phases, started, task, unit, work
 
 ONE = UnitId("1")
 NASTY = "```\n# Not a heading\n`rm -rf`\n```"
@@ -97,3 +98,29 @@ def test_the_state_of_a_run_counts_what_is_complete_and_names_every_unit() -> No
     assert state.units[0].commit == state.tip == commit("phase-1")
     ended = story.end(Result.HALTED, Reason.BUDGET)
     assert execution_state(chronicle_of(ended), run_standing(ended.run)).status == "halted(budget)"
+
+
+def fixed(*accepted: Accepted) -> Story:
+    story = chain(1).start("1").write("1", summary="Half of it.").verify("1", passed=False).park("1")
+    story.tell(ev.UnitFixed(ONE, work("fix"), accepted), ev.UnitStarted(ONE, 1, BASE))
+    return story.verify("1").land("1")
+
+
+def test_a_summary_of_work_by_hand_says_who_did_it_and_that_nobody_reviewed_it() -> None:
+    text = summary_of(fixed())
+    assert "## Who did it\nA person, by hand. No agent reviewed it.\n\n## Completed" in text
+    assert "## What the agent reported before\n```\nHalf of it.\n```" in text
+    left = summary_of(fixed(Accepted.UNCHANGED, Accepted.MISSING_FILES))
+    assert (
+        "A person accepted it as the agent left it. No review approved it. "
+        "Files that the plan declares are missing."
+    ) in left
+    assert "## Key changes, as the agent reports them" in left
+    state = execution_state(chronicle_of(fixed()), run_standing(fixed().run))
+    assert (state.units[0].by_person, state.units[0].reviewed) == (True, False)
+
+
+def test_what_an_agent_does_after_a_fix_that_was_refused_is_the_agents() -> None:
+    story = chain(1).start("1").fail("1").tell(ev.UnitFixed(ONE, work("fix")), ev.UnitStarted(ONE, 1, BASE))
+    story.verify("1", passed=False).park("1", Reason.FIX_REFUSED).tell(ev.UnitReset(ONE)).whole("1")
+    assert "Who did it" not in summary_of(story)

@@ -9,7 +9,7 @@ from amelia.model.outcome import Reason, Result
 from amelia.model.plan import UnitId
 from amelia.model.questions import Question
 from amelia.schedule.standing import run_standing
-from runs import BASE, Story, chain, chronicle_of, commit, finding
+from runs import BASE, Story, chain, chronicle_of, commit, finding, work
 
 PROVED = Evidence(("a.py", "b`c|d.py"), ("pytest: 3 passed",))
 
@@ -60,6 +60,14 @@ def test_a_page_tells_all_of_a_run() -> None:
         "## How to look at it, and how to undo it\n"
         f"```sh\ngit log {BASE}..amelia/demo\namelia log demo\namelia diff demo UNIT\namelia undo demo\n```\n"
     )
+
+
+def test_work_by_hand_is_told_as_a_persons_and_as_not_reviewed() -> None:
+    one = UnitId("1")
+    story = chain(1).start("1").fail("1").tell(ev.UnitFixed(one, work("fix")), ev.UnitStarted(one, 1, BASE))
+    told_of = report(story.verify("1").land("1"), u1=PROVED)
+    assert (told_of.units[0].by_person, told_of.units[0].reviewed) == (True, False)
+    assert "\n  - done by hand, not reviewed\n  - proved: " in report_page(told_of)
 
 
 def test_a_report_of_nothing_promises_no_branch() -> None:

@@ -1,17 +1,25 @@
+from typing import Any
 from unicodedata import category
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amelia.land.message import read_trailers, sealed, trailers, unit_message
+from amelia.land.message import is_landed, read_trailers, sealed, trailers, unit_message
+from amelia.model.commands import Place
+from amelia.model.git import CommitId
 from amelia.model.plan import Mode, Task, TaskId, Unit, UnitId
-
-MARKS = trailers(run="r1", unit="phase-2", attempt=1)
 
 
 def unit(title: str, *tasks: str, name: str = "phase-2") -> Unit:
     pieces = tuple(Task(id=TaskId(str(at)), title=task) for at, task in enumerate(tasks, start=1))
     return Unit(UnitId(name), title, tuple(piece.id for piece in pieces), (), 1, pieces)
+
+
+def place(name: str = "phase-2", *, turn: int = 1, **more: Any) -> Place:
+    return Place(unit("Core", name=name), lane=1, attempt=turn, base=CommitId("b" * 40), **more)
+
+
+MARKS = trailers(run="r1", at=place())
 
 
 def test_a_phase_lists_its_tasks() -> None:
@@ -27,6 +35,7 @@ def test_a_phase_lists_its_tasks() -> None:
         "Amelia-Run: r1\n"
         "Amelia-Unit: phase-2\n"
         "Amelia-Attempt: 1\n"
+        "Amelia-Turn: 1\n"
     )
 
 
@@ -64,7 +73,7 @@ def test_a_long_title_is_cut_at_the_end_of_the_line() -> None:
 
 
 def test_names_of_units_are_one_word() -> None:
-    marks = trailers(run="r", unit="a\nAmelia-Run: forged", attempt=2)
+    marks = trailers(run="r", at=place("a\nAmelia-Run: forged", turn=2))
     assert marks["Amelia-Unit"] == "a%0AAmelia-Run%3A%20forged"
 
 
@@ -76,7 +85,7 @@ def test_what_a_hook_added_to_the_trailers_stays() -> None:
 
 def test_trailers_that_a_hook_dropped_or_changed_are_there_again() -> None:
     assert read_trailers(sealed("Subject\n\nBody", MARKS)) == MARKS
-    other = sealed("Subject", trailers(run="r2", unit="x", attempt=9))
+    other = sealed("Subject", trailers(run="r2", at=place("x", turn=9)))
     assert read_trailers(sealed(other, MARKS)) == MARKS
 
 
@@ -104,3 +113,20 @@ def test_no_title_can_forge_a_trailer_or_break_the_form(
 def test_a_sealed_text_stays_as_it_is(text: str) -> None:
     once = sealed(text, MARKS)
     assert sealed(once, MARKS) == once
+
+
+def test_attempt_and_turn_are_two_numbers_and_work_by_hand_says_so() -> None:
+    marks = trailers(run="r1", at=place(turn=5, number=2, by_person=True))
+    assert (marks["Amelia-Attempt"], marks["Amelia-Turn"]) == ("2", "5")
+    assert (marks["Amelia-Fixed-By"], marks["Amelia-Reviewed"]) == ("person", "no")
+    assert "Amelia-Fixed-By" not in MARKS
+
+
+def test_a_landed_commit_is_found_by_its_turn_also_one_from_before_turns_had_a_trailer() -> None:
+    text = sealed("Subject", trailers(run="r1", at=place(turn=5, number=2)))
+    assert is_landed(text, run="r1", at=place(turn=5, number=3))
+    assert not is_landed(text, run="r1", at=place(turn=2))
+    old = "Subject\n\nAmelia-Run: r1\nAmelia-Unit: phase-2\nAmelia-Attempt: 5\n"
+    assert is_landed(old, run="r1", at=place(turn=5, number=2))
+    assert not is_landed(old, run="r1", at=place(turn=2, number=5))
+    assert not is_landed("Subject", run="r1", at=place())

@@ -1,9 +1,12 @@
 """What may be asked of a run, by where it and its units stand."""
 
+from dataclasses import replace
+
 import pytest
 
 from amelia.model import events as ev
 from amelia.model.findings import Disposition, FindingId, Ruling
+from amelia.model.interventions import Accepted
 from amelia.model.journal import Wanted
 from amelia.model.outcome import Reason, Result
 from amelia.model.plan import UnitId
@@ -111,6 +114,16 @@ def test_only_a_question_can_be_answered_and_only_about_what_it_asks() -> None:
     assert refusal(story.run, ev.QuestionAnswered(one, "do it", attempt=1)) is None
     late = ev.QuestionAnswered(one, "do it", attempt=2)
     assert refusal(story.run, late) == "1 asks something else by now"
+
+
+def test_a_fix_that_changes_nothing_is_refused_unless_a_person_says_that_it_may() -> None:
+    story = chain(1).start("1").fail("1")
+    same = ev.UnitFixed(UnitId("1"), work("11"))
+    assert refusal(story.run, same) == "nothing of 1 was changed since it was refused"
+    assert fits(story.run, replace(same, accepted=(Accepted.UNCHANGED,)))
+    assert fits(story.run, replace(same, work=work("other")))
+    broken = chain(1).start("1").tell(ev.StepBroke(UnitId("1"), ev.Step.DRIVE, "no disk"))
+    assert fits(broken.run, same)
 
 
 def test_pieces_have_names_that_no_other_unit_has() -> None:

@@ -24,7 +24,8 @@ from amelia.model.drafts import DraftEvent
 from amelia.model.findings import Ruling
 from amelia.model.journal import Recorded
 from amelia.model.questions import Question
-from amelia.model.state import RunState, counters_of
+from amelia.model.standing import by_hand
+from amelia.model.state import Landed, RunState, UnitState, counters_of
 from amelia.show.run.scene import clock_time
 from amelia.show.run.spans import UNICODE, Charset
 from amelia.show.text import counted
@@ -154,6 +155,8 @@ def _of_unit(  # noqa: C901, PLR0911, PLR0912 - a line per event
             return f"no answer yet{_until(until, at)}"
         case ev.FindingsEvaluated(rulings=rulings):
             return f"findings ruled: {_ruled(rulings)}"
+        case ev.UnitLanded(unit=unit, commit=commit):
+            return f"landed as {commit[:_COMMIT]}{_by_hand(run.units.get(unit))}"
         case ev.UnitRetried(unit=unit, cause=cause):
             number, limit = counters_of(run.units[unit]).attempts, run.facts.policy.attempts
             return f"tries again, attempt {number}/{limit}: {_words(cause)}"
@@ -163,9 +166,8 @@ def _of_unit(  # noqa: C901, PLR0911, PLR0912 - a line per event
             return _of_decision(event)
 
 
-def _of_decision(  # noqa: C901, PLR0911 - a line per event
+def _of_decision(  # noqa: PLR0911 - a line per event
     event: ev.LandingRefused
-    | ev.UnitLanded
     | ev.UnitHeld
     | ev.UnitParked
     | ev.StepBroke
@@ -177,8 +179,6 @@ def _of_decision(  # noqa: C901, PLR0911 - a line per event
     match event:
         case ev.LandingRefused(cause=cause, feedback=feedback):
             return f"cannot land: {_words(cause)}: {feedback}"
-        case ev.UnitLanded(commit=commit):
-            return f"landed as {commit[:_COMMIT]}"
         case ev.UnitHeld():
             return "its budget is used up"
         case ev.UnitParked(question=Question(text=text)):
@@ -191,12 +191,19 @@ def _of_decision(  # noqa: C901, PLR0911 - a line per event
             return f"to be tried again{f': {note}' if note else ''}"
         case ev.UnitSkipped(satisfies=satisfies):
             return "skipped; what needs it goes on" if satisfies else "skipped, with what needs it"
-        case ev.UnitFixed():
-            return "done by hand, to be checked"
+        case ev.UnitFixed(accepted=accepted):
+            doubts = f" ({', '.join(map(_words, accepted))} accepted)" if accepted else ""
+            return f"done by hand, to be checked{doubts}"
         case ev.QuestionAnswered(answer=answer, by_default=by_default):
             return f"answered{' with the default' if by_default else ''}: {answer}"
         case _:
             assert_never(event)
+
+
+def _by_hand(state: UnitState | None) -> str:
+    if isinstance(state, Landed) and state.by_person:
+        return f", {by_hand(state.accepted)}"
+    return ""
 
 
 def _ended(event: ev.AttemptEnded, at: datetime) -> str:

@@ -10,7 +10,7 @@ from datetime import timedelta
 from amelia.model.events import Step
 from amelia.model.outcome import Reason
 from amelia.model.plan import Mode, Task, Unit, unit_title
-from amelia.model.standing import UnitStatus
+from amelia.model.standing import UnitStatus, by_hand
 from amelia.model.state import Active, Driving, Failing, Landed, Landing, Parked, Resting, Skipped, Waiting
 from amelia.schedule.budget import is_held
 from amelia.schedule.decide import is_over
@@ -110,7 +110,8 @@ def _facts(unit: Unit, scene: Scene) -> Iterator[str]:
             yield _why(reason, unit, scene)
             yield from _tries(unit, scene)
             yield _time(unit, scene)
-        case Landed():
+        case Landed(by_person=by_person, accepted=accepted):
+            yield by_hand(accepted) if by_person else ""
             yield from _tries(unit, scene)
             yield _time(unit, scene)
         case Skipped():
