@@ -66,7 +66,8 @@ class StartTurn:
     """Put `start` into the lane's workspace and let the developer take its turn on the unit.
 
     `before` is what the session to go on with has used; a turn that `is_again` was cut off, one that
-    `is_answer` goes on with the last of the answers. What is `finished` of the unit is in the files already.
+    `is_answer` goes on with the last of the answers. What is `finished` of the unit is in the files already;
+    tasks of it that have `begun` in this turn are not told to begin once more.
     """
 
     at: Place
@@ -79,6 +80,7 @@ class StartTurn:
     answers: tuple[Answered, ...] = ()
     is_answer: bool = False
     finished: tuple[TaskId, ...] = ()
+    begun: tuple[TaskId, ...] = ()
     step = Step.DRIVE
 
 

@@ -22,9 +22,9 @@ from amelia.model import events as ev
 from amelia.model.agents import Ending, Role, Spent, TurnEnded
 from amelia.model.commands import StartTurn
 from amelia.model.plan import Task, TaskId
-from amelia.model.policy import SessionScope
 from amelia.run.asking import Answer, Question, Tell, ask
 from amelia.run.workshop import Workshop
+from amelia.schedule.decide import has_session_per_task
 from amelia.system.git_places import Lane
 
 _OUT_OF_BUDGET = TurnEnded(
@@ -36,23 +36,25 @@ _OUT_OF_BUDGET = TurnEnded(
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """What a developer answered, and which tasks of the unit have had a session that reports them as done."""
+    """What a developer answered, which tasks of the unit had a session, and which are reported as done."""
 
     answer: Answer[Report]
+    begun: tuple[TaskId, ...]
     finished: tuple[TaskId, ...] = ()
 
 
 async def carry_out(shop: Workshop, command: StartTurn, lane: Lane, *, tell: Tell) -> Carried:
     """Has a unit carried out, or what is left of it."""
-    pieces = command.at.assigned.pieces
-    if shop.facts.policy.session_scope is SessionScope.UNIT or len(pieces) <= 1:
+    unit = command.at.assigned
+    if not has_session_per_task(shop.facts.policy, unit):
         question = await to_thread.run_sync(_question, shop, command, lane)
-        return Carried(await ask(shop.desk, question, tell))
+        return Carried(await ask(shop.desk, question, tell), begun=unit.tasks)
     return await _one_by_one(shop, command, lane, tell=tell)
 
 
 async def _one_by_one(shop: Workshop, command: StartTurn, lane: Lane, *, tell: Tell) -> Carried:
     at, finished, spent = command.at, command.finished, Spent()
+    begun = list(command.begun)
     ended, found = _OUT_OF_BUDGET, Invalid(_OUT_OF_BUDGET.detail)
     reports: list[Report] = []
     for task in at.assigned.pieces:
@@ -61,7 +63,9 @@ async def _one_by_one(shop: Workshop, command: StartTurn, lane: Lane, *, tell: T
         if command.allowance.is_used_up_by(spent):
             ended, found = _OUT_OF_BUDGET, Invalid(_OUT_OF_BUDGET.detail)
             break
-        tell(ev.SubtaskStarted(at.unit, task.id, at.attempt))
+        if task.id not in begun:
+            tell(ev.SubtaskStarted(at.unit, task.id, at.attempt))
+            begun.append(task.id)
         part = _on_task(command, task, is_first=not reports, spent=spent)
         question = await to_thread.run_sync(_question, shop, part, lane)
         told = await ask(shop.desk, question, tell)
@@ -75,7 +79,7 @@ async def _one_by_one(shop: Workshop, command: StartTurn, lane: Lane, *, tell: T
             break
         tell(ev.SubtaskCompleted(at.unit, task.id, at.attempt))
         finished = (*finished, task.id)
-    return Carried(Answer(ended, found, spent), finished)
+    return Carried(Answer(ended, found, spent), tuple(begun), finished)
 
 
 def _on_task(command: StartTurn, task: Task, *, is_first: bool, spent: Spent) -> StartTurn:

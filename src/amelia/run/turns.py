@@ -114,13 +114,13 @@ def _refused(kept: Snapshot) -> str | None:
 def _subtasks(
     shop: Workshop, command: StartTurn, *, ending: Ending, carried: Carried
 ) -> Iterator[ev.SubtaskCompleted | ev.SubtaskFailed]:
-    """Yields what became of the tasks of a phase, as reported; a turn that was cut off leaves that open."""
+    """Yields what became of the tasks of a phase that began; a turn that was cut off leaves that open."""
     if shop.facts.mode is not Mode.PHASED or ending in {Ending.LIMITED, Ending.OUT_OF_BUDGET}:
         return
     at, report = command.at, carried.answer.found
     for task in at.assigned.tasks:
-        if task in carried.finished:
-            continue  # told when its session ended
+        if task in carried.finished or task not in carried.begun:
+            continue  # told when its session ended, or it never had one
         is_done = isinstance(report, Report) and (
             task in report.subtasks_completed or (ending is Ending.OK and task not in report.subtasks_failed)
         )

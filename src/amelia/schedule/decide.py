@@ -12,7 +12,7 @@ from amelia.model import commands as cmd
 from amelia.model import events as ev
 from amelia.model.outcome import Outcome, Reason, Result
 from amelia.model.plan import Mode, Unit, UnitId
-from amelia.model.policy import OnFailure, SessionScope
+from amelia.model.policy import OnFailure, Policy, SessionScope
 from amelia.model.records import RecordStarted
 from amelia.model.state import (
     Active,
@@ -81,12 +81,18 @@ def opening(run: RunState, command: cmd.AnyStep) -> tuple[ev.Event, ...]:
     if isinstance(command, cmd.CommitRecord):
         return (RecordStarted(command.tip),)
     started = ev.StepStarted(command.at.unit, command.at.attempt, command.step)
-    if not isinstance(command, cmd.StartTurn) or command.is_again or run.facts.mode is not Mode.PHASED:
+    if not isinstance(command, cmd.StartTurn) or run.facts.mode is not Mode.PHASED:
         return (started,)
-    if run.facts.policy.session_scope is SessionScope.SUBTASK:
-        return (started,)  # they start one after the other
     unit = _unit(run, command.at.unit)
-    return (started, *(ev.SubtaskStarted(unit.id, task, command.at.attempt) for task in unit.tasks))
+    if has_session_per_task(run.facts.policy, unit):
+        return (started,)  # they start one after the other
+    fresh = (task for task in unit.tasks if task not in command.begun)
+    return (started, *(ev.SubtaskStarted(unit.id, task, command.at.attempt) for task in fresh))
+
+
+def has_session_per_task(policy: Policy, unit: Unit) -> bool:
+    """Says whether the tasks of a unit are carried out in sessions of their own."""
+    return policy.session_scope is SessionScope.SUBTASK and len(unit.pieces) > 1
 
 
 def _under_way(run: RunState) -> Iterator[Active]:
@@ -185,6 +191,7 @@ def _turn(run: RunState, at: cmd.Place, state: Driving) -> cmd.StartTurn:
         answers=state.track.answers,
         is_answer=state.is_answer,
         finished=state.finished,
+        begun=tuple(task for task, _ in state.track.subtasks),
     )
 
 

@@ -87,8 +87,8 @@ _PAGE = """\
 Every object has `seq` (from 1, without gaps), `ts` (UTC), `run` and `type`;
 then the keys of its type, without those that have no value.
 In phased mode a unit is a phase, and its events are called `phase_…`; in the other modes `task_…`.
-`attempt` is the number of the developer's turn on the unit, counted for ever, as refs and transcripts are named:
-a retry, an iteration and an answered question each begin a turn. How many attempts were made, and how many
+`attempt` is the number of the developer's turn on the unit, counted for ever, as in refs and transcripts: a
+retry, an iteration and an answered question each begin a turn. How many attempts were made, and how many
 iterations the present one had, is in the [execution state](status-json.md).
 Types and keys may be added; none changes its meaning.
 
