@@ -14,8 +14,8 @@ from amelia.model.findings import Disposition
 from amelia.model.git import branch_ref
 from amelia.model.interventions import Accepted
 from amelia.model.outcome import Reason
-from amelia.model.plan import Mode, UnitId, unit_heading
-from amelia.model.standing import RunStanding, UnitStanding, by_hand
+from amelia.model.plan import Mode, UnitId, milestone_title, unit_heading
+from amelia.model.standing import MilestoneStanding, RunStanding, UnitStanding, by_hand
 
 _LONGEST = 500
 _MOST_FILES = 20
@@ -37,6 +37,7 @@ class UnitReport:
 
     unit: str
     title: str
+    stories: tuple[str, ...]
     status: str
     attempts: int
     iterations: int
@@ -50,6 +51,18 @@ class UnitReport:
     reason: str | None = None
     detail: str = ""
     cost: Cost | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MilestoneReport:
+    """Where a milestone stands, and how many of its tasks are done."""
+
+    id: str
+    title: str
+    description: str
+    task_ids: tuple[str, ...]
+    status: str
+    done: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +96,7 @@ class RunReport:
     base: str
     tip: str
     record: str
+    milestones: tuple[MilestoneReport, ...]
     units: tuple[UnitReport, ...]
     rejected: tuple[Ruled, ...]
     deferred: tuple[Ruled, ...]
@@ -115,6 +129,7 @@ def report_of(chronicle: Chronicle, standing: RunStanding, evidence: Mapping[Uni
         base=facts.base,
         tip=chronicle.tip,
         record=facts.record_place.path,
+        milestones=tuple(map(_milestone, standing.milestones)),
         units=tuple(
             _unit(chapter, standing.units[unit], mode=facts.mode, evidence=evidence.get(unit))
             for unit, chapter in chronicle.chapters.items()
@@ -138,6 +153,7 @@ def report_page(report: RunReport) -> str:
     parts = [
         f"# {_shown(report.goal) or 'Report'}",
         f"Run `{report.run}`: {report.status_in_words}; {len(landed)} of {len(report.units)} units landed.",
+        "## Milestones\n" + _each(map(_far, report.milestones)) if report.milestones else "",
         "## What landed\n" + (_each(map(_landed, landed)) or "Nothing."),
         "## What did not land\n" + (_each(map(_waiting, others)) or "Nothing."),
         "## Findings that were rejected\n" + (_each(map(_finding, report.rejected)) or "None."),
@@ -146,7 +162,7 @@ def report_page(report: RunReport) -> str:
         "## What it cost\n" + _costs(report),
         "## How to look at it, and how to undo it\n" + _commands(report),
     ]
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def cost_text(cost: Cost) -> str:
@@ -166,6 +182,7 @@ def _unit(chapter: Chapter, standing: UnitStanding, *, mode: Mode, evidence: Evi
     return UnitReport(
         unit=chapter.unit.id,
         title=unit_heading(chapter.unit, mode),
+        stories=tuple(piece.user_story for piece in chapter.unit.pieces if piece.user_story),
         status=standing.status.value,
         attempts=counters.attempts,
         iterations=counters.iterations,
@@ -196,6 +213,23 @@ def _cost(spent: Iterable[Spent]) -> Cost:
     return Cost(total.cost, total.unpriced, total.untold)
 
 
+def _milestone(standing: MilestoneStanding) -> MilestoneReport:
+    stone = standing.milestone
+    return MilestoneReport(
+        id=stone.id,
+        title=milestone_title(stone),
+        description=stone.description,
+        task_ids=stone.task_ids,
+        status=standing.status.value,
+        done=standing.done,
+    )
+
+
+def _far(stone: MilestoneReport) -> str:
+    about = f"\n  - {_shown(stone.description)}" if stone.description else ""
+    return f"{_shown(stone.title)}: {stone.status}, {stone.done} of {len(stone.task_ids)} tasks done{about}"
+
+
 def _landed(unit: UnitReport) -> str:
     files = unit.files
     if files is None:
@@ -205,13 +239,17 @@ def _landed(unit: UnitReport) -> str:
         told = ", ".join(f"`{_shown(file)}`" for file in files[:_MOST_FILES]) + more or "no files"
     whose = f"\n  - {by_hand(unit.accepted)}" if unit.by_person else ""
     proofs = "".join(f"\n  - proved: {_shown(receipt)}" for receipt in unit.receipts)
-    return f"{_shown(unit.title)}: `{unit.commit}` ({told}){whose}{proofs}"
+    return f"{_shown(unit.title)}: `{unit.commit}` ({told}){_stories(unit)}{whose}{proofs}"
 
 
 def _waiting(unit: UnitReport) -> str:
     why = f": {Reason(unit.reason).meaning}" if unit.reason else ""
     said = f" ({_shown(unit.detail)})" if unit.detail else ""
-    return f"{_shown(unit.title)}: {unit.status}{why}{said}"
+    return f"{_shown(unit.title)}: {unit.status}{why}{said}{_stories(unit)}"
+
+
+def _stories(unit: UnitReport) -> str:
+    return "".join(f"\n  - story: {_shown(story)}" for story in dict.fromkeys(unit.stories))
 
 
 def _finding(ruled: Ruled) -> str:

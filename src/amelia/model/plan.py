@@ -161,6 +161,11 @@ class Milestone:
     status: TaskStatus
 
 
+def milestone_title(milestone: Milestone) -> str:
+    """Returns id and name of a milestone, `M1 Core`, or the id alone if it has no other name."""
+    return milestone.id if milestone.name == milestone.id else f"{milestone.id} {milestone.name}"
+
+
 def milestone_status(statuses: Iterable[TaskStatus]) -> TaskStatus:
     """Returns where a group stands: failed, before in progress or mixed, before completed, before pending."""
     present = set(statuses)

@@ -67,7 +67,7 @@ def _task(task: Task, milestone: str | None) -> dict[str, Any]:
         "priority": task.priority,
         "phase": task.phase,
         "parallel": task.parallel,
-        "complexity": _complexity(task.complexity),
+        "complexity": complexity_json(task.complexity),
     }
 
 
@@ -80,7 +80,8 @@ def _scope(task: Task) -> dict[str, Any]:
     }
 
 
-def _complexity(complexity: Complexity) -> dict[str, Any]:
+def complexity_json(complexity: Complexity) -> dict[str, Any]:
+    """Returns a score with its parts."""
     return {
         "total": round(complexity.total, 2),
         "level": complexity.level,
@@ -106,7 +107,7 @@ def _unit(unit: Unit) -> dict[str, Any]:
                 "id": piece.id,
                 "title": piece.title,
                 **_scope(piece),
-                "complexity": _complexity(piece.complexity),
+                "complexity": complexity_json(piece.complexity),
             }
             for piece in unit.pieces
             if piece.id not in whole

@@ -1,15 +1,17 @@
 """The report says what landed and what proves it, what was put off, what waits, what it cost, how to undo it."""
 
+from dataclasses import replace
+
 from amelia.context.report import Cost, Evidence, RunReport, cost_text, report_of, report_page
 from amelia.model import events as ev
 from amelia.model.agents import Role, Usage
 from amelia.model.facts import RecordPlace
 from amelia.model.findings import Disposition, Ruling
 from amelia.model.outcome import Reason, Result
-from amelia.model.plan import UnitId
+from amelia.model.plan import Milestone, TaskId, TaskStatus, UnitId
 from amelia.model.questions import Question
 from amelia.schedule.standing import run_standing
-from runs import BASE, Story, chain, chronicle_of, commit, finding, work
+from runs import BASE, Story, chain, chronicle_of, commit, finding, started, task, unit, work
 
 PROVED = Evidence(("a.py", "b`c|d.py"), ("pytest: 3 passed",))
 
@@ -107,3 +109,19 @@ def test_a_cost_that_is_known_is_a_sum_and_one_that_is_not_is_never_nothing() ->
     assert cost_text(Cost(1.5, 0, 0)) == "$1.50"
     assert cost_text(Cost(None, 7, 0)) == "unknown (7 tokens without a known price)"
     assert cost_text(Cost(None, 0, 0)) == "nothing was used"
+
+
+def test_milestones_and_stories_are_told() -> None:
+    stones = (
+        Milestone("M1", "Core", "what <it> is for", (TaskId("1"),), TaskStatus.PENDING),
+        Milestone("M2", "M2", "", (TaskId("2"),), TaskStatus.PENDING),
+    )
+    units = (unit("1", replace(task("1"), user_story="As a reader")), unit("2"))
+    story = Story(started(*units, milestones=stones)).whole("1")
+    page = report_page(report(story))
+    assert (
+        "## Milestones\n- M1 Core: completed, 1 of 1 tasks done\n  - what ‹it› is for\n"
+        "- M2: pending, 0 of 1 tasks done\n\n## What landed"
+    ) in page
+    assert "(files unknown)\n  - story: As a reader\n" in page
+    assert report(story).milestones[0].task_ids == ("1",)

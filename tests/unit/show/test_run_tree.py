@@ -1,5 +1,6 @@
 """A run is drawn so that a person sees what runs, what waits for them, and how far it is, on any screen."""
 
+from dataclasses import replace
 from datetime import timedelta, timezone
 from typing import Any
 
@@ -13,7 +14,7 @@ from amelia.model.agents import Ending
 from amelia.model.facts import RunId
 from amelia.model.findings import Disposition, Ruling
 from amelia.model.outcome import Reason, Result
-from amelia.model.plan import Mode, TaskId, UnitId
+from amelia.model.plan import Milestone, Mode, TaskId, TaskStatus, UnitId
 from amelia.show.run.spans import ASCII, UNICODE, Style, painted, text_of
 from amelia.show.run.tree import draw_run
 from amelia.show.text import width
@@ -503,6 +504,34 @@ def test_what_runs_is_always_visible() -> None:
     story = in_the_middle()
     for rows in range(3, 30):
         assert sum("ing – " in line and "●" in line for line in drawn(story, height=rows)) == 2
+
+
+def with_milestones() -> Story:
+    stones = (
+        Milestone("M1", "Core", "", (TaskId("1"), TaskId("2")), TaskStatus.PENDING),
+        Milestone("M2", "M2", "", (TaskId("3"),), TaskStatus.PENDING),
+    )
+    units = (unit("1", replace(task("1"), user_story="As a reader\nI want\x1b[2J it")), unit("2"), unit("3"))
+    return Story(started(*units, mode=Mode.LIFECYCLE, milestones=stones))
+
+
+def test_milestones_and_stories_are_shown_where_there_is_room() -> None:
+    story = with_milestones().whole("1").start("2")
+    lines = drawn(story)
+    assert lines[2:4] == ["  Task 1: ✓ Done – Work of 1 · 8s", "      As a reader I want[2J it"]
+    at = lines.index("Milestones")
+    assert lines[at : at + 3] == ["Milestones", "  M1 Core: ● 1 of 2 done", "  M2: ○ 0 of 1 done"]
+    small = drawn(story, height=5)
+    assert not any("Milestones" in line or "As a reader" in line for line in small)
+    assert any("Task 2" in line for line in small)
+    assert "Milestones" not in drawn(story, height=11)
+
+
+def test_a_story_of_a_phase_stands_below_its_task() -> None:
+    phase = unit("phase-1", replace(task("1"), user_story="As a reader"), task("2"))
+    lines = drawn(Story(started(phase, mode=Mode.PHASED)))
+    at = next(number for number, line in enumerate(lines) if "Do 1" in line)
+    assert lines[at + 1] == "        As a reader"
 
 
 def test_colours_come_on_top_of_the_same_text() -> None:

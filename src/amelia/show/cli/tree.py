@@ -10,7 +10,7 @@ from itertools import groupby
 import click
 
 from amelia.model.diagnostics import Diagnostic, Severity
-from amelia.model.plan import DONE, Level, Mode, Task, TaskStatus, Unit
+from amelia.model.plan import DONE, Level, Mode, Task, TaskStatus, Unit, milestone_title
 from amelia.plan.compile import CompiledPlan
 from amelia.show.text import fit, printable, width
 
@@ -27,7 +27,8 @@ def draw_plan(compiled: CompiledPlan, *, name: str) -> None:
     """Prints a plan as a tree, then what was found in it."""
     unicode = _speaks_unicode()
     columns = shutil.get_terminal_size((_WIDE, 24)).columns if sys.stdout.isatty() else _WIDE
-    for line in (*_head(compiled, name), *_tree(compiled, columns), *_findings(compiled.diagnostics, name)):
+    tree = (*_head(compiled, name), *_tree(compiled, columns), *_milestones(compiled, columns))
+    for line in (*tree, *_findings(compiled.diagnostics, name)):
         click.echo(line if unicode else _ascii(line))
 
 
@@ -76,6 +77,22 @@ def _tree(compiled: CompiledPlan, columns: int) -> Iterator[str]:
     yield click.style(layout.line("  ", "id", "type", "task", "size", "waits for"), dim=True)
     for heading, row in branches:
         yield heading if row is None else _line(row, layout)
+        if row is not None and row.task.user_story:
+            indent = "   " if row.is_last else "│  "
+            yield click.style(
+                f"{indent} {fit(printable(row.task.user_story), columns - 4).rstrip()}", dim=True
+            )
+    yield ""
+
+
+def _milestones(compiled: CompiledPlan, columns: int) -> Iterator[str]:
+    """Yields the milestones with the tasks that are in them."""
+    if not compiled.milestones:
+        return
+    yield click.style("milestones", bold=True)
+    for stone in compiled.milestones:
+        text = f"  {printable(milestone_title(stone))}: {printable(', '.join(stone.task_ids))}"
+        yield fit(text, columns).rstrip()
     yield ""
 
 
@@ -194,6 +211,7 @@ def _speaks_unicode() -> bool:
 def _ascii(line: str) -> str:
     for fancy, simple in (
         ("├─", "|-"),
+        ("│", "|"),
         ("└─", "`-"),
         ("←", "<-"),
         ("→", "->"),

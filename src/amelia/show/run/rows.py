@@ -59,6 +59,14 @@ class SubtaskRow:
 
 
 @dataclass(frozen=True, slots=True)
+class StoryRow:
+    """The line of a user story below its task."""
+
+    task: Task
+    is_of_subtask: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Folded:
     """One line for groups that stand side by side and in which nothing happens."""
 
@@ -79,18 +87,19 @@ class More:
     count: int
 
 
-Row: TypeAlias = Heading | UnitRow | SubtaskRow | Folded | Rest | More
+Row: TypeAlias = Heading | UnitRow | SubtaskRow | StoryRow | Folded | Rest | More
 
 
 class _Detail(IntEnum):
     """How much is shown; each step leaves out what the one before does, and more."""
 
     EVERYTHING = 0
-    FINISHED_FOLDED = 1
-    WAITING_FOLDED = 2
-    MERGED = 3
-    LIVE_UNITS = 4
-    NO_SUBTASKS = 5
+    NO_STORIES = 1
+    FINISHED_FOLDED = 2
+    WAITING_FOLDED = 3
+    MERGED = 4
+    LIVE_UNITS = 5
+    NO_SUBTASKS = 6
 
     def folds(self, group: Group) -> bool:
         """Says whether a group becomes one line."""
@@ -173,10 +182,19 @@ def _opened(run: RunState, group: Group, *, detail: _Detail, has_heading: bool) 
         if only_live and not _is_live(run, unit):
             continue
         yield UnitRow(unit)
-        if run.facts.mode is Mode.PHASED and detail < _Detail.NO_SUBTASKS:
-            yield from (SubtaskRow(unit, task, task is unit.pieces[-1]) for task in unit.pieces)
+        if detail < _Detail.NO_SUBTASKS:
+            yield from _below(unit, run.facts.mode, has_stories=detail < _Detail.NO_STORIES)
     if only_live and (group.landed or group.skipped or group.waiting):
         yield Rest(group)
+
+
+def _below(unit: Unit, mode: Mode, *, has_stories: bool) -> Iterator[Row]:
+    """Yields the tasks of a phase, and the stories of tasks that have one."""
+    for task in unit.pieces:
+        if mode is Mode.PHASED:
+            yield SubtaskRow(unit, task, task is unit.pieces[-1])
+        if has_stories and task.user_story:
+            yield StoryRow(task, is_of_subtask=mode is Mode.PHASED)
 
 
 def _is_live(run: RunState, unit: Unit) -> bool:

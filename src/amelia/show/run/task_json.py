@@ -12,6 +12,7 @@ from amelia.model.policy import Policy
 from amelia.model.standing import Counters, MilestoneStanding, UnitStanding
 from amelia.model.state import RunState
 from amelia.schedule.standing import TaskStanding
+from amelia.show.json import complexity_json
 from amelia.show.run.standing import error_of
 from amelia.show.run.times import Timeline
 
@@ -93,14 +94,12 @@ def _as_planned(task: TaskId, pieces: Sequence[Task], milestones: Iterable[Miles
         "files_to_create": _each_once(path for piece in pieces for path in piece.files_to_create),
         "files_to_modify": _each_once(path for piece in pieces for path in piece.files_to_modify),
         "test_files": _each_once(path for piece in pieces for path in piece.test_files),
-        "dependencies": _each_once(
-            need for piece in pieces for need in piece.depends_on if need not in names
-        ),
-        "milestone_id": stone.id if stone is not None else None,
-        "milestone": stone.name if stone is not None else None,
+        "depends_on": _each_once(need for piece in pieces for need in piece.depends_on if need not in names),
+        "milestone": stone.id if stone is not None else None,
+        "milestone_name": stone.name if stone is not None else None,
         "priority": first.priority,
-        "complexity": round(hardest.total, 2),
         "estimated_complexity": hardest.level,
+        "complexity": complexity_json(hardest),
     }
 
 

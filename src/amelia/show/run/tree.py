@@ -5,11 +5,13 @@
 - Pure: the same run at the same moment is always drawn the same.
 """
 
+from collections.abc import Iterator
 from datetime import datetime
 from typing import assert_never
 
+from amelia.model.plan import TaskStatus, milestone_title
 from amelia.model.state import RunState
-from amelia.schedule.standing import blocked_units
+from amelia.schedule.standing import blocked_units, run_standing
 from amelia.show.run.closing import draw_asks, draw_summary
 from amelia.show.run.rows import (
     Folded,
@@ -18,6 +20,7 @@ from amelia.show.run.rows import (
     More,
     Rest,
     Row,
+    StoryRow,
     SubtaskRow,
     UnitRow,
     choose_rows,
@@ -29,6 +32,12 @@ from amelia.show.run.spans import UNICODE, Charset, Line, Span, Style
 from amelia.show.run.times import Timeline
 from amelia.show.run.unit_line import draw_subtask, draw_unit
 
+_MILESTONES = {
+    TaskStatus.PENDING: ("waiting", Style.PLAIN),
+    TaskStatus.IN_PROGRESS: ("running", Style.BUSY),
+    TaskStatus.COMPLETED: ("done", Style.GOOD),
+    TaskStatus.FAILED: ("failed", Style.BAD),
+}
 _ROOMY = 16  # lines of a screen on which there is room for a title and for empty lines
 
 
@@ -57,7 +66,17 @@ def draw_run(
     gap: list[Line] = [()] if is_roomy else []
     asks = draw_asks(scene, room=None if height is None else height // 2)
     above = [_title(scene)] if is_roomy else []
-    below = [*(gap if asks else ()), *asks, *gap, draw_summary(scene)]
+    stones = list(_milestones(scene)) if is_roomy else []
+    if height is not None and len(stones) > height // 4:
+        stones = []  # what runs and what waits for a person goes first
+    below = [
+        *(gap if stones else ()),
+        *stones,
+        *(gap if asks else ()),
+        *asks,
+        *gap,
+        draw_summary(scene),
+    ]
     room = None if height is None else max(height - len(above) - len(below), 0)
     body = [_draw(row, scene) for row in choose_rows(run, groups, room=room)]
     return [*above, *body, *below]
@@ -69,6 +88,18 @@ def _title(scene: Scene) -> Line:
     return scene.line(Span(shown(facts.run), Style.STRONG), Span(f"  {goal}" if goal else ""))
 
 
+def _milestones(scene: Scene) -> Iterator[Line]:
+    """Draws the milestones, each with how far it is."""
+    if not scene.run.facts.milestones:
+        return
+    yield scene.line(Span("Milestones", Style.STRONG))
+    for each in run_standing(scene.run).milestones:
+        sign, style = _MILESTONES[each.status]
+        name = scene.charset.shown(milestone_title(each.milestone))
+        far = f" {each.done} of {len(each.milestone.task_ids)} done"
+        yield scene.line(Span(f"  {name}: "), Span(getattr(scene.charset, sign), style), Span(far))
+
+
 def _draw(row: Row, scene: Scene) -> Line:
     indent = 0 if scene.is_flat else 2
     match row:
@@ -78,6 +109,9 @@ def _draw(row: Row, scene: Scene) -> Line:
             return draw_unit(unit, scene, indent=indent)
         case SubtaskRow(unit, task, is_last):
             return draw_subtask(unit, task, scene, indent=indent + 2, is_last=is_last)
+        case StoryRow(task, is_of_subtask):
+            depth = indent + (8 if is_of_subtask else 4)
+            return scene.line(Span(f"{' ' * depth}{scene.charset.shown(task.user_story)}", Style.FAINT))
         case Folded(groups):
             return _folded(list(groups), scene)
         case Rest(group):
