@@ -25,12 +25,22 @@ def text_of(run: RunState, unit: UnitId) -> str:
     return "\n\n".join(task.section.strip("\n") for task in _whole(run, unit).pieces) + "\n"
 
 
+def has_seam(run: RunState, unit: UnitId) -> bool:
+    """Says whether the rules of the splitter find a place to cut a unit at."""
+    return len(_parts(run, _whole(run, unit))) > 1
+
+
+def _parts(run: RunState, whole: Unit) -> Sequence[Task]:
+    """Returns the tasks that a unit falls into: its own, or the parts of the only one."""
+    if len(whole.pieces) != 1:
+        return whole.pieces
+    return divide(whole.pieces[0], SizeLimits(), taken=frozenset(map(TaskId, run.units)))
+
+
 def split_by_rules(run: RunState, unit: UnitId) -> UnitSplit:
     """Returns a unit cut by the rules of the splitter."""
     whole = _whole(run, unit)
-    tasks = whole.pieces
-    if len(tasks) == 1:
-        tasks = divide(tasks[0], SizeLimits(), taken=frozenset(map(TaskId, run.units)))
+    tasks = _parts(run, whole)
     if len(tasks) == 1:
         raise RefusedError(
             f"{unit} has no seam: it names too few files and acceptance criteria to cut it by",

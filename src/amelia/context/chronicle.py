@@ -10,7 +10,7 @@ from functools import reduce
 
 from amelia.model import events as ev
 from amelia.model.agents import Ending, Role, Spent, Usage
-from amelia.model.findings import Disposition, Finding, Ruling
+from amelia.model.findings import Disposition, Finding, Ruling, Weight
 from amelia.model.git import CommitId
 from amelia.model.outcome import Cause
 from amelia.model.plan import Unit, UnitId
@@ -69,8 +69,8 @@ class Chapter:
     """What happened to one unit.
 
     `open` are the findings of the last review, until they are ruled; `ruled` those that were rejected or
-    deferred. `asked` is the text that a person was last asked to answer. `fixed` is the person's work by
-    hand, as long as no agent was told to try again.
+    deferred; `remarks` those with which it was approved all the same. `asked` is the text that a person was
+    last asked to answer. `fixed` is the person's work by hand, as long as no agent was told to try again.
     """
 
     unit: Unit
@@ -80,6 +80,7 @@ class Chapter:
     proof: Proof | None = None
     open: tuple[Finding, ...] = ()
     ruled: tuple[tuple[Finding, Ruling], ...] = ()
+    remarks: tuple[Finding, ...] = ()
     replies: tuple[Reply, ...] = ()
     landing: Landing | None = None
     asked: str = ""
@@ -143,7 +144,7 @@ def _told(chronicle: Chronicle, event: ev.Event) -> Chronicle:  # noqa: PLR0911 
         case ev.BranchVerified(passed=True, receipt=receipt):
             return replace(chronicle, proof=Proof(receipt, None))
         case ev.UnitFixed(unit):
-            return _with(chronicle, unit, fixed=event)
+            return _with(chronicle, unit, fixed=event, remarks=())
         case ev.UnitReset(unit):
             return _with(chronicle, unit, fixed=None)
         case ev.UnitParked(unit, detail=detail):
@@ -195,17 +196,26 @@ def _attempted(chronicle: Chronicle, event: ev.Event) -> Chronicle:  # noqa: PLR
         case ev.AttemptVerified(unit=unit, attempt=attempt, feedback=text):
             return _objected(chronicle, unit, Objection(attempt, "the executed checks", text))
         case ev.AttemptReviewed(unit=unit, findings=findings):
-            return _with(chronicle, unit, open=findings)
+            remarks = _remarks(event, chronicle.chapters[unit])
+            return _with(chronicle, unit, open=findings, remarks=remarks)
         case ev.FindingsEvaluated():
             return _ruled(chronicle, event)
         case ev.LandingRefused(unit, attempt, _, text):
             return _objected(chronicle, unit, Objection(attempt, "the branch it was to land on", text))
         case ev.UnitRetried(unit, cause=cause):
-            return _with(chronicle, unit, cause=cause)
+            return _with(chronicle, unit, cause=cause, remarks=())
         case ev.UnitIterated(unit):
             return _with(chronicle, unit, cause=Cause.CHECKS_FAILED)
         case _:
             return chronicle
+
+
+def _remarks(review: ev.AttemptReviewed, chapter: Chapter) -> tuple[Finding, ...]:
+    """Returns the findings of a review that do not keep the work from landing, and that nobody rules."""
+    ruled = {finding.id for finding, _ in chapter.ruled}
+    left = tuple(finding for finding in review.findings if finding.id not in ruled)
+    is_blocked = any(finding.weight is Weight.BLOCKING for finding in left)
+    return left if review.approved and not is_blocked else ()
 
 
 def _with(chronicle: Chronicle, unit: UnitId, **changes: object) -> Chronicle:

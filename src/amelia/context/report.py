@@ -75,6 +75,14 @@ class Ruled:
 
 
 @dataclass(frozen=True, slots=True)
+class Remark:
+    """A finding with which a review approved all the same."""
+
+    unit: str
+    remark: str
+
+
+@dataclass(frozen=True, slots=True)
 class Replied:
     """A question, and what a person answered, or what counts because nobody did."""
 
@@ -100,6 +108,7 @@ class RunReport:
     units: tuple[UnitReport, ...]
     rejected: tuple[Ruled, ...]
     deferred: tuple[Ruled, ...]
+    remarks: tuple[Remark, ...]
     replies: tuple[Replied, ...]
     cost: Cost
     cost_by_role: Mapping[str, Cost]
@@ -136,6 +145,9 @@ def report_of(chronicle: Chronicle, standing: RunStanding, evidence: Mapping[Uni
         ),
         rejected=_ruled(chapters, Disposition.REJECT),
         deferred=_ruled(chapters, Disposition.DEFER),
+        remarks=tuple(
+            Remark(chapter.unit.id, str(finding)) for chapter in chapters for finding in chapter.remarks
+        ),
         replies=tuple(
             Replied(chapter.unit.id, shortened(reply.question, _LONGEST), reply.answer, reply.is_default)
             for chapter in chapters
@@ -158,6 +170,7 @@ def report_page(report: RunReport) -> str:
         "## What did not land\n" + (_each(map(_waiting, others)) or "Nothing."),
         "## Findings that were rejected\n" + (_each(map(_finding, report.rejected)) or "None."),
         "## Findings that were put off\n" + (_each(map(_finding, report.deferred)) or "None."),
+        "## Remarks of reviews that approved\n" + (_each(map(_remark, report.remarks)) or "None."),
         "## Questions and answers\n" + (_each(map(_replied, report.replies)) or "None."),
         "## What it cost\n" + _costs(report),
         "## How to look at it, and how to undo it\n" + _commands(report),
@@ -256,6 +269,10 @@ def _finding(ruled: Ruled) -> str:
     return (
         f"{_shown(ruled.unit)}: {_shown(ruled.finding)}\n  - because: {_shown(ruled.because) or 'not said'}"
     )
+
+
+def _remark(remark: Remark) -> str:
+    return f"{_shown(remark.unit)}: {_shown(remark.remark)}"
 
 
 def _replied(replied: Replied) -> str:

@@ -1,11 +1,13 @@
 """The chronicle keeps what was said on the way: attempts, objections, rulings, answers, landings, and costs."""
 
+from dataclasses import replace
+
 import pytest
 
 from amelia.context.chronicle import Chapter, Landing, Objection, Proof, Reply, Tried, opened, told
 from amelia.model import events as ev
 from amelia.model.agents import Ending, Role, Spent, Usage
-from amelia.model.findings import Disposition, Finding, Ruling
+from amelia.model.findings import Disposition, Finding, Ruling, Weight
 from amelia.model.outcome import Cause, Reason
 from amelia.model.plan import UnitId
 from runs import BASE, Story, chain, chronicle_of, commit, finding, started, unit, work
@@ -162,3 +164,22 @@ def test_what_was_told_before_is_not_changed_by_what_comes_later() -> None:
     before = opened(started(unit("1")))
     told(before, [ev.UnitLanded(ONE, 1, commit("1"))])
     assert before.chapters[ONE].landing is None
+
+
+def test_remarks_are_findings_that_did_not_keep_the_work_from_landing() -> None:
+    small = replace(finding("a shorter name"), weight=Weight.MINOR)
+    known, large = replace(finding("as before"), weight=Weight.MINOR), finding("leaks")
+
+    def remarks(*events: ev.Event) -> tuple[Finding, ...]:
+        return told(opened(started(unit("1"))), events).chapters[ONE].remarks
+
+    def reviewed(*findings: Finding, approved: bool = True) -> ev.AttemptReviewed:
+        return ev.AttemptReviewed(unit=ONE, attempt=1, approved=approved, findings=findings)
+
+    put_off = ev.FindingsEvaluated(unit=ONE, attempt=1, rulings=(ruling(known, Disposition.DEFER),))
+    assert remarks(reviewed(small)) == (small,)
+    assert remarks(reviewed(known, approved=False), put_off, reviewed(small, known)) == (small,)
+    assert remarks(reviewed(small, large)) == remarks(reviewed(small, approved=False)) == ()
+    assert remarks(reviewed(small), ev.UnitFixed(ONE, work("fix"))) == ()
+    retried = ev.UnitRetried(ONE, 2, Cause.CONFLICT, base=BASE, start=BASE)
+    assert remarks(reviewed(small), retried) == ()

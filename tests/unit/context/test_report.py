@@ -51,6 +51,7 @@ def test_a_page_tells_all_of_a_run() -> None:
         "## Findings that were rejected\n"
         "- 1: a.py:3: ‹b›wrong‹/b› name\n  - because: line 3 has the right one\n\n"
         "## Findings that were put off\n- 1: a.py:3: too slow\n  - because: not said\n\n"
+        "## Remarks of reviews that approved\nNone.\n\n"
         "## Questions and answers\nNone.\n\n"
         "## What it cost\n"
         "| for | used |\n|---|---|\n"

@@ -373,7 +373,6 @@ def test_a_parked_unit_lists_the_commands_a_person_can_type() -> None:
     assert each["waits_for_person"] == [
         "amelia retry demo 1",
         "amelia fix demo 1",
-        "amelia split demo 1",
         "amelia skip demo 1",
         "amelia skip demo 1 --satisfied",
         "amelia log demo 1",
@@ -381,10 +380,15 @@ def test_a_parked_unit_lists_the_commands_a_person_can_type() -> None:
     ]
 
 
+def test_a_split_is_offered_where_there_is_a_seam() -> None:
+    story = four_phases().start("phase-1").fail("phase-1")
+    assert "amelia split demo phase-1" in unit_of(story, "phase-1")["waits_for_person"]
+
+
 def test_a_command_can_be_copied_whatever_a_unit_is_called() -> None:
     nasty = "x'; rm -rf ~ \x1b[2J"
     story = Story(started(unit(nasty))).start(nasty).fail(nasty)
-    assert unit_of(story, nasty)["waits_for_person"][3] == "amelia skip demo 'x'\"'\"'; rm -rf ~ [2J'"
+    assert unit_of(story, nasty)["waits_for_person"][2] == "amelia skip demo 'x'\"'\"'; rm -rf ~ [2J'"
 
 
 def test_what_waits_for_skipped_work_can_be_skipped_too() -> None:

@@ -20,6 +20,12 @@ from amelia.show.run.lines import draw_change
 from amelia.show.text import printable
 
 
+def _notes(event: ev.Event) -> Iterator[str]:
+    """Yields every note of the checks: a line has room for the beginning of one."""
+    if isinstance(event, ev.AttemptVerified):
+        yield from (f"noted: {printable(note)}" for note in event.notes)
+
+
 def _details(event: ev.Event) -> Iterator[str]:
     """Yields what a line has no room for: why checks failed, what was found, what a person is asked."""
     match event:
@@ -66,7 +72,8 @@ def command(*, run: str, unit: str | None, as_json: bool) -> None:
             click.echo(json.dumps(told, ensure_ascii=False))
         elif line := draw_change(recorded, state):
             click.echo(line)
-            if unit is not None:
-                click.echo("".join(f"    {text}\n" for text in _details(recorded.event)), nl=False)
+            details = _details(recorded.event) if unit is not None else ()
+            for text in (*_notes(recorded.event), *details):
+                click.echo(f"    {text}")
     if not as_json:
         click.echo(f"sessions: {directory.path / 'transcripts' / (ref_component(unit) if unit else '')}")

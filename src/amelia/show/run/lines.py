@@ -56,7 +56,8 @@ def line_of(at: datetime, *parts: str, charset: Charset) -> str:
 
 
 def _checked(*, passed: bool, first: str, notes: Sequence[str]) -> str:
-    noted = f"; noted: {notes[0]}" if notes else ""
+    more = f" (and {len(notes) - 1} more)" if len(notes) > 1 else ""
+    noted = f"; noted: {notes[0]}{more}" if notes else ""
     return f"checks passed{noted}" if passed else f"checks failed: {first}"
 
 

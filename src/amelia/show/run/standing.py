@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from amelia.app.splitting import has_seam
 from amelia.model.agents import Allowance, Spent
 from amelia.model.delivery import DeliveryRefused, Finish
 from amelia.model.outcome import Reason, Result
@@ -89,11 +90,12 @@ def exits_of(run: RunState, unit: UnitId, blocked: Blocked) -> tuple[Exit, ...]:
 
 def _ways(run: RunState, unit: UnitId, state: Parked) -> tuple[Exit, ...]:
     again = "go on where it stopped" if state.stage else "try again, with all its attempts"
+    split = _exit(run, "split", unit, effect="carry it out in pieces")
     return (
         *(_answers(run, unit, state.asking.question) if state.asking is not None else ()),
         _exit(run, "retry", unit, effect=again),
         _exit(run, "fix", unit, effect="do it by hand"),
-        _exit(run, "split", unit, effect="carry it out in pieces"),
+        *((split,) if has_seam(run, unit) else ()),
         _exit(run, "skip", unit, effect="leave it out; what needs it waits"),
         _exit(run, "skip", unit, "--satisfied", effect="leave it out, and go on with what needs it"),
         _exit(run, "log", unit, effect="see what happened in full"),
