@@ -1,13 +1,27 @@
 """Everything that waits for a person, in one place: questions, what failed, what is blocked, what ran out."""
 
 import contextlib
+import signal
 import sqlite3
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from stories import APPROVED, FILES, SETTINGS, Done, Stage, develops, make_stage, rejects, tasks, writes
+from stories import (
+    APPROVED,
+    FILES,
+    SETTINGS,
+    Done,
+    Stage,
+    Started,
+    develops,
+    make_stage,
+    rejects,
+    tasks,
+    writes,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -99,23 +113,82 @@ def test_a_question_nobody_answered_in_time_is_answered_with_its_default(stage: 
     ]
 
 
+def waiting(stage: Stage) -> Started:
+    """Starts a run that soon has nothing to do but to wait for an answer, or for an hour to pass."""
+    asked = develops("1", attempt=1, report=asks(default="red", deadline_minutes=60))
+    started = stage.start(*stage.put(tasks("One"), asked, writes("1", "a", attempt=2), APPROVED))
+    started.until(lambda: is_asking(started), "the question")
+    return started
+
+
+def is_asking(started: Started) -> bool:
+    return "needs_human(question)" in started.done().out
+
+
+def set_deadline(stage: Stage, moment: datetime) -> None:
+    """Has the time of the question come at another moment."""
+    [item] = inbox(stage)
+    base = sqlite3.connect(stage.directory / "journal.db")
+    with contextlib.closing(base), base:
+        said = (item["question"]["deadline"], moment.isoformat())
+        base.execute("UPDATE events SET body = replace(CAST(body AS TEXT), ?, ?)", said)
+
+
+def soon() -> datetime:
+    return datetime.now(UTC) + timedelta(seconds=6)
+
+
+def test_a_run_that_is_driven_waits_for_the_time_of_a_default_and_takes_an_answer_before(
+    stage: Stage,
+) -> None:
+    driver = waiting(stage)
+    assert driver.process.poll() is None, "it is not time yet"
+    assert stage.status()["outcome"] == "needs_human(question)"
+    assert stage.amelia("answer", f"{stage.name}/1", "2").code == 0
+    done = driver.wait()
+    assert (done.code, done.outcome) == (0, "completed")
+    assert [event.get("by_default", False) for event in done.of_type("question_answered")] == [False]
+
+
+def test_whoever_resumes_a_run_that_waits_stays_until_the_default_counts(stage: Stage) -> None:
+    waiting(stage).kill()
+    set_deadline(stage, soon())
+    done = goes_on(stage)
+    assert (done.code, done.outcome) == (0, "completed")
+    assert [event["by_default"] for event in done.of_type("question_answered")] == [True]
+
+
+def test_whoever_follows_a_run_that_waits_takes_the_default_if_its_driver_is_gone(stage: Stage) -> None:
+    waiting(stage).kill()
+    set_deadline(stage, datetime.now(UTC) + timedelta(seconds=20))
+    driver = stage.start("resume", stage.name, "--json")
+    driver.until(lambda: is_asking(driver), "the driver")
+    follower = stage.start("resume", stage.name, "--json")
+    follower.until(lambda: is_asking(follower), "the follower")
+    driver.kill()
+    done = follower.wait()
+    assert (done.code, done.outcome) == (0, "completed")
+    assert done.of_type("question_answered")[-1]["by_default"]
+
+
+def test_a_person_can_leave_a_run_that_waits(stage: Stage) -> None:
+    driver = waiting(stage)
+    driver.send(signal.SIGINT)
+    assert driver.wait().code == 130
+    assert stage.status()["outcome"] == "needs_human(question)"
+    assert [item["kind"] for item in inbox(stage)] == ["question"]
+    assert stage.amelia("abort", stage.name).code == 0
+    assert stage.status()["outcome"] == "aborted"
+
+
 def test_a_default_whose_time_is_up_counts_when_the_run_goes_on_and_that_is_said(stage: Stage) -> None:
-    stage.run(
-        tasks("One"),
-        develops("1", attempt=1, report=asks(default="red", deadline_minutes=60)),
-        writes("1", "a", attempt=2),
-        APPROVED,
-    )
+    waiting(stage).kill()
     [item] = inbox(stage)
     deadline = item["question"]["deadline"]
     assert f"by default after {deadline}: red" in stage.amelia("inbox").out
     resume = f"amelia resume {stage.name}"
     assert any(resume in line and f"after {deadline}" in line for line in shown(stage, "status", stage.name))
-    assert goes_on(stage).outcome == "needs_human(question)", "it is not time yet"
-    base = sqlite3.connect(stage.directory / "journal.db")
-    with contextlib.closing(base), base:
-        long_ago = "2020-01-01T00:00:00+00:00"
-        base.execute("UPDATE events SET body = replace(CAST(body AS TEXT), ?, ?)", (deadline, long_ago))
+    set_deadline(stage, datetime(2020, 1, 1, tzinfo=UTC))
     lines = shown(stage, "inbox")
     assert "by default, for its time is up, as soon as the run goes on: red" in "\n".join(lines)
     assert any(resume in line for line in lines)

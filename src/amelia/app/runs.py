@@ -37,6 +37,7 @@ from amelia.record.runs import RunDirectory, all_runs, new_run, started, unborn_
 from amelia.run.loop import RUN, Coordinator, Watcher
 from amelia.run.recover import recover
 from amelia.run.steps import WorkshopSteps
+from amelia.run.workshop import Workshop
 from amelia.schedule.machine import fold
 from amelia.system.git import check_git
 from amelia.system.git_commands import names_in
@@ -136,12 +137,12 @@ async def drive_run(directory: RunDirectory, journal: Journal, watcher: Watcher)
         watcher.begin(past)
     while not _is_final(driven.run):
         await recover(shop)
-        coordinator = Coordinator(RUN, journal, steps=WorkshopSteps(shop), watcher=watcher)
+        steps = WorkshopSteps(shop)
+        coordinator = Coordinator(RUN, journal, steps=steps, watcher=watcher, at_rest=lambda: _put_away(shop))
         run = await coordinator.drive(past, driven.run)
         driven = Driven(run, coordinator.stopped_by, coordinator.watcher_problem)
         # Whoever leaves a wish while the work is put away relies on us to see it.
-        await to_thread.run_sync(lambda: keep_work(shop, is_final=False))
-        await to_thread.run_sync(shop.recorder.close)
+        await to_thread.run_sync(_put_away, shop)
         if driven.run.is_paused or driven.stopped_by or not journal.requests():
             break
         past = journal.read()
@@ -149,6 +150,12 @@ async def drive_run(directory: RunDirectory, journal: Journal, watcher: Watcher)
         await to_thread.run_sync(lambda: keep_work(shop, is_final=True))
         driven = replace(driven, run=await deliver(directory, journal, driven.run, watcher=watcher))
     return driven
+
+
+def _put_away(shop: Workshop) -> None:
+    """Keeps what there is of a run that stops, or waits, and writes its record."""
+    keep_work(shop, is_final=False)
+    shop.recorder.close()
 
 
 def _is_final(run: RunState) -> bool:

@@ -23,6 +23,7 @@ from functools import reduce
 from typing import Generic, Protocol, TypeAlias, TypeVar
 
 import anyio
+from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from amelia.model import commands as cmd
@@ -38,7 +39,7 @@ from amelia.run.requests import draft_refusal, refusal
 from amelia.schedule.decide import decide, is_over, opening
 from amelia.schedule.draft import decide_draft, draft_opening, evolve_draft, fold_draft, is_draft_over
 from amelia.schedule.machine import evolve, fold
-from amelia.schedule.questions import overdue
+from amelia.schedule.questions import awaits_default, overdue
 from amelia.system.supervisors import at_hand
 
 _HEARTBEAT = 0.125
@@ -66,8 +67,8 @@ class Machine(Generic[S, C]):
     """What is decided, and how: all of it pure functions.
 
     `opening` is what is written down before a command is carried out, `refusal` says why a wish does not
-    fit, `broken` is what happened when a command could not be carried out, and `overdue` what has to happen
-    because a moment has come.
+    fit, `broken` is what happened when a command could not be carried out, `overdue` what has to happen
+    because a moment has come, and `awaits` whether such a moment is still to come.
     """
 
     fold: Callable[[Iterable[ev.Event]], S]
@@ -78,6 +79,7 @@ class Machine(Generic[S, C]):
     refusal: Callable[[S, Wanted], str | None]
     broken: Callable[[C, str], ev.Event]
     overdue: Callable[[S, datetime], Iterable[ev.Event]] = lambda _state, _now: ()
+    awaits: Callable[[S], bool] = lambda _state: False
 
 
 class Steps(Protocol[C_contra]):
@@ -111,15 +113,23 @@ class Coordinator(Generic[S, C]):
     """Drives one run, or its draft, until it is over or paused.
 
     `stopped_by` is the signal that made it stop, if one did; `watcher_problem` is what went wrong in the
-    watcher, if something did.
+    watcher, if something did. Where nothing is left but to wait for a moment, `at_rest` is called, in a
+    thread, and the run stays driven until then.
     """
 
     _run: S
 
     def __init__(
-        self, machine: Machine[S, C], journal: Journal, *, steps: Steps[C], watcher: Onlooker[S]
+        self,
+        machine: Machine[S, C],
+        journal: Journal,
+        *,
+        steps: Steps[C],
+        watcher: Onlooker[S],
+        at_rest: Callable[[], None] = lambda: None,
     ) -> None:
         self._machine = machine
+        self._at_rest = at_rest
         self._journal = journal
         self._steps = steps
         self._watcher = watcher
@@ -159,15 +169,23 @@ class Coordinator(Generic[S, C]):
         news: list[ev.Event] = []
         while True:
             requests = self._journal.requests()
-            if self._machine.is_over(self._run) and (self._run.is_paused or not requests):
+            is_idle = self._machine.is_over(self._run) and (self._run.is_paused or not requests)
+            if is_idle and not self._is_awaiting():
                 return
             for command in self._settle(news, requests):
                 tasks.start_soon(self._carry_out, command)
             news = []
-            if not self._machine.is_over(self._run):
-                news += await self._heard.receive()
-                while self._heard.statistics().current_buffer_used:
-                    news += self._heard.receive_nowait()
+            if self._machine.is_over(self._run):
+                if not self._is_awaiting():
+                    continue
+                await to_thread.run_sync(self._at_rest)
+            news += await self._heard.receive()
+            while self._heard.statistics().current_buffer_used:
+                news += self._heard.receive_nowait()
+
+    def _is_awaiting(self) -> bool:
+        """Says whether a run that is over for now goes on by itself at some moment, unless it is stopped."""
+        return self.stopped_by is None and self._machine.awaits(self._run)
 
     def _record(self, events: Sequence[ev.Event], after: S, *, answering: Sequence[Request] = ()) -> None:
         """Writes events down; only then is the run where they lead."""
@@ -273,6 +291,7 @@ RUN: Machine[RunState, cmd.AnyStep] = Machine(
     refusal=refusal,
     broken=_broken,
     overdue=overdue,
+    awaits=awaits_default,
 )
 DRAFT: Machine[Draft, DraftCommand] = Machine(
     fold=fold_draft,

@@ -64,12 +64,23 @@ def ruled_by_person(state: Parked, event: QuestionAnswered) -> Iterator[tuple[Un
 
 def overdue(run: RunState, now: datetime) -> Iterator[QuestionAnswered]:
     """Yields the default answers to the questions whose time has passed."""
+    for unit, default, deadline in _defaults(run):
+        if deadline <= now:
+            yield QuestionAnswered(unit, default, by_default=True)
+
+
+def awaits_default(run: RunState) -> bool:
+    """Says whether a run goes on by itself at some moment, with the default answer to a question."""
+    return not run.is_paused and any(True for _ in _defaults(run))
+
+
+def _defaults(run: RunState) -> Iterator[tuple[UnitId, str, datetime]]:
+    """Yields the units whose question is answered by default, with the answer and the moment."""
     if run.outcome is not None and run.outcome.is_final:
         return
     for unit in run.open:
         match run.units[unit]:
             case Parked(asking=Asking(question=Question(default=str(default), deadline=str(deadline)))):
-                if datetime.fromisoformat(deadline) <= now:
-                    yield QuestionAnswered(unit, default, by_default=True)
+                yield unit, default, datetime.fromisoformat(deadline)
             case _:
                 pass

@@ -1,5 +1,6 @@
 """A unit that asks a person: how it waits, what an answer leads to, and when the default counts."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -14,7 +15,7 @@ from amelia.model.policy import POLICIES, OnFailure
 from amelia.model.questions import LEAVE_IT, Answered, Question
 from amelia.model.state import Landing, Parked
 from amelia.schedule.machine import fold
-from amelia.schedule.questions import overdue
+from amelia.schedule.questions import awaits_default, overdue
 from unit.schedule.worlds import BASE, Story, facts, finding, rulings, unit, with_policy, work_of
 
 A = UnitId("a")
@@ -201,3 +202,12 @@ def test_the_default_counts_once_the_deadline_has_passed(
 def test_a_run_that_is_over_answers_nothing() -> None:
     story = asks(in_mode(Mode.TASKS), Question(text="?", default="this", deadline=NOW.isoformat()))
     assert not list(overdue(story.hears(ev.AbortRequested()).run, NOW))
+
+
+def test_a_run_goes_on_by_itself_only_if_a_question_has_a_default_and_a_deadline() -> None:
+    timed = asks(in_mode(Mode.TASKS), Question(text="?", default="this", deadline=NOW.isoformat()))
+    assert awaits_default(timed.run)
+    assert not awaits_default(asks(in_mode(Mode.TASKS), WHICH).run)
+    assert not awaits_default(in_mode(Mode.TASKS).run)
+    assert not awaits_default(replace(timed.run, is_paused=True))
+    assert not awaits_default(timed.hears(ev.AbortRequested()).run)

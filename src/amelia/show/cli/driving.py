@@ -22,6 +22,7 @@ from amelia.run.loop import Onlooker, Watcher
 from amelia.schedule.decide import is_over
 from amelia.schedule.draft import evolve_draft, fold_draft
 from amelia.schedule.machine import evolve, fold
+from amelia.schedule.questions import awaits_default
 from amelia.show.run.draft_lines import JsonDraft, LineDraft
 from amelia.show.run.watchers import tolerant, watching
 from amelia.show.text import printable
@@ -163,7 +164,10 @@ def exit_code(outcome: Outcome | None) -> int:
 
 
 def _follow(directory: RunDirectory, watcher: Watcher) -> Driven:
-    """Shows a run that another process drives until it stops, and takes over if that process is killed."""
+    """Shows a run that another process drives until it stops, and takes over if that process is killed.
+
+    A run that waits for the time of a default answer has not stopped.
+    """
     past = read_journal(directory.journal)
     run = fold(recorded.event for recorded in past)
     watcher.show(since_start(past), run)
@@ -175,7 +179,7 @@ def _follow(directory: RunDirectory, watcher: Watcher) -> Driven:
             run, seen = evolve(run, recorded.event), recorded.seq
         if news:
             watcher.show(news, run)
-        if is_over(run) and not is_live:
+        if is_over(run) and not is_live and not awaits_default(run):
             return Driven(run)
         if (
             not is_live

@@ -11,6 +11,7 @@ from typing import TextIO
 from amelia.model.events import RunFinished
 from amelia.model.journal import Recorded
 from amelia.model.state import RunState
+from amelia.schedule.questions import awaits_default
 from amelia.show.run.events import event_json
 from amelia.show.run.lines import draw_change
 from amelia.show.run.live import LiveTree, can_redraw, local_now
@@ -68,6 +69,8 @@ class LineWatcher(Silent):
                 self._write(f"{line}\n")
         if run.outcome is not None and any(isinstance(one.event, RunFinished) for one in recorded):
             self._conclude(run)
+            if awaits_default(run):
+                self._write("waiting until the default answer counts; Ctrl-C leaves the run as it is\n")
 
     def _conclude(self, run: RunState) -> None:
         tree = draw_run(
