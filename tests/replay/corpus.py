@@ -13,7 +13,7 @@ from typing import Any
 
 from amelia.model.events import Event
 from amelia.model.proposal import Draft
-from amelia.model.state import RunState, Waiting
+from amelia.model.state import Landed, RunState, Waiting
 from amelia.record.codec import decode, plain
 from amelia.schedule.draft import fold_draft, is_draft
 from amelia.schedule.machine import fold
@@ -86,7 +86,9 @@ def _portrait_of_unit(state: object) -> dict[str, Any]:
     track = getattr(state, "track", None)
     own = {name: plain(getattr(state, name)) for name in FACTS if hasattr(state, name)}
     turns = {"attempts": state.turns} if isinstance(state, Waiting) else {}
-    return {"is": type(state).__name__, **turns, **own, **({"attempt": track.attempt} if track else {})}
+    said = {"accepted": plain(state.accepted)} if isinstance(state, Landed) and state.accepted else {}
+    number = {"attempt": track.attempt} if track else {}
+    return {"is": type(state).__name__, **turns, **own, **said, **number}
 
 
 def add(journal: Path, name: str) -> Replay:
