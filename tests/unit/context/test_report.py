@@ -6,7 +6,7 @@ from amelia.context.report import Cost, Evidence, RunReport, cost_text, report_o
 from amelia.model import events as ev
 from amelia.model.agents import Role, Usage
 from amelia.model.facts import RecordPlace
-from amelia.model.findings import Disposition, Ruling
+from amelia.model.findings import Disposition, Ruling, Weight
 from amelia.model.outcome import Reason, Result
 from amelia.model.plan import Milestone, TaskId, TaskStatus, UnitId
 from amelia.model.questions import Question
@@ -71,6 +71,14 @@ def test_work_by_hand_is_told_as_a_persons_and_as_not_reviewed() -> None:
     told_of = report(story.verify("1").land("1"), u1=PROVED)
     assert (told_of.units[0].by_person, told_of.units[0].reviewed) == (True, False)
     assert "\n  - done by hand, not reviewed\n  - proved: " in report_page(told_of)
+
+
+def test_remarks_of_a_review_that_approved_are_told() -> None:
+    small = replace(finding("a <shorter> name"), weight=Weight.MINOR)
+    story = chain(1).start("1").write("1").verify("1").step("1", ev.Step.REVIEW)
+    story.tell(ev.AttemptReviewed(unit=UnitId("1"), attempt=1, approved=True, findings=(small,))).land("1")
+    page = report_page(report(story))
+    assert "## Remarks of reviews that approved\n- 1: a.py:3: a ‹shorter› name\n" in page
 
 
 def test_a_report_of_nothing_promises_no_branch() -> None:

@@ -7,11 +7,14 @@ import pytest
 
 from amelia.model import events as ev
 from amelia.model.agents import Allowance, Ending, Role, Usage
+from amelia.model.commands import Place, StartTurn
+from amelia.model.interventions import Accepted
 from amelia.model.outcome import Cause, Reason, Result
 from amelia.model.plan import Milestone, Mode, TaskId, TaskStatus, UnitId
-from amelia.model.policy import BUDGET, Budget
+from amelia.model.policy import BUDGET, POLICIES, Budget, SessionScope
 from amelia.model.questions import Question
-from amelia.model.standing import Counters, UnitStanding, UnitStatus
+from amelia.model.standing import Counters, UnitStanding, UnitStatus, by_hand
+from amelia.schedule.decide import opening
 from amelia.schedule.standing import (
     blocked_units,
     get_task_summary,
@@ -260,3 +263,34 @@ def test_milestones_are_as_far_as_their_tasks() -> None:
         (TaskStatus.COMPLETED, 2),
         (TaskStatus.FAILED, 0),
     ]
+
+
+@pytest.mark.parametrize(
+    ("accepted", "words"),
+    [
+        ((), "done by hand, not reviewed"),
+        ((Accepted.MISSING_FILES,), "done by hand, not reviewed; declared files are missing"),
+        (
+            (Accepted.UNCHANGED,),
+            "accepted by hand as the agent left it, without an approving review",
+        ),
+    ],
+)
+def test_work_by_hand_says_what_nobody_looked_at(accepted: tuple[Accepted, ...], words: str) -> None:
+    assert by_hand(accepted) == words
+
+
+@pytest.mark.rows("D15")
+def test_tasks_of_a_phase_begin_once_together_or_each_with_its_session() -> None:
+    def begun(story: Story, **changes: Any) -> list[str]:
+        place = Place(story.run.facts.units[0], lane=1, attempt=1, base=BASE)
+        turn = StartTurn(place, start=BASE, session=None, feedback="", is_again=False, **changes)
+        return [event.task for event in opening(story.run, turn) if isinstance(event, ev.SubtaskStarted)]
+
+    assert begun(four_phases()) == ["1", "2"]
+    assert begun(four_phases(), begun=(TaskId("1"),)) == ["2"]
+    each = replace(POLICIES[Mode.PHASED], session_scope=SessionScope.SUBTASK)
+    several, single = unit("phase-1", task("1"), task("2")), unit("phase-1", task("1"))
+    assert begun(Story(started(several, mode=Mode.PHASED, policy=each))) == []
+    assert begun(Story(started(single, mode=Mode.PHASED, policy=each))) == ["1"]
+    assert begun(chain(1)) == []
