@@ -277,7 +277,7 @@ def test_what_differs_is_listed(stage: Stage) -> None:
         "2: parked (agent_limit) instead of landed",
         "2: 2 turns instead of 1",
     ]
-    assert "differs: 2: 2 attempts" in stage.amelia("replay", run).out
+    assert "differs: 2: 2 turns" in stage.amelia("replay", run).out
 
 
 def test_a_run_can_be_played_again_after_its_store_was_cleared_away(stage: Stage) -> None:

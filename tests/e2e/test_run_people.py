@@ -215,7 +215,7 @@ def test_status_tells_where_a_run_stands(halted: Stage) -> None:
     assert [unit["state"] for unit in state["units"]] == ["landed", "parked", "waiting"]
     assert [unit["attempts"] for unit in state["units"]] == [2, 2, 0]
     ways = [" ".join(way.split()[1:2]) for way in state["units"][1]["waits_for_person"]]
-    assert ways == ["retry", "fix", "split", "skip", "skip", "log", "abort"]
+    assert ways == ["retry", "fix", "skip", "skip", "log", "abort"]
 
 
 def test_status_shows_the_run_as_a_tree_with_what_to_do(halted: Stage) -> None:

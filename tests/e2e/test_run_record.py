@@ -142,7 +142,7 @@ def test_an_attempt_that_follows_another_can_look_at_it(stage: Stage) -> None:
     feedback = re.search(r"Full feedback at: `(.*)`", prompt)
     assert feedback is not None
     kept = (stage.directory / "record/phase-1/review-feedback.md").read_text()
-    assert "## Attempt 1, says the executed checks" in kept
+    assert "## Turn 1, says the executed checks" in kept
     for command in re.findall(r"`(git show [0-9a-f]{40})`", kept):
         assert "broken" in stage.repo.git(*command.split()[1:])
     heading = re.compile("Walls|Build them")

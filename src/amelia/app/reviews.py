@@ -153,7 +153,8 @@ def judge_review(review: Review, settings: RunSettings, tell: Progress) -> Judge
         repository=str(review.source.top),
     )
     review.journal.append([facts, ev.UnitStarted(_UNIT, 1, review.base)])
-    return anyio.run(_Asking(review, open_workshop(review.directory, facts), tell).judge)
+    shop = open_workshop(review.directory, facts, is_run=False)
+    return anyio.run(_Asking(review, shop, tell).judge)
 
 
 def keep_snapshot(review: Review) -> CommitId:

@@ -41,8 +41,13 @@ def store_of(directory: RunDirectory, repository: str) -> Store:
     return Store(run=directory.run, directory=directory.path, source=open_source(Path(repository)))
 
 
-def open_workshop(directory: RunDirectory, facts: RunStarted, past: Sequence[Recorded] = ()) -> Workshop:
-    """Returns everything the steps of a run work with; `past` tells whose sessions are, what is proved."""
+def open_workshop(
+    directory: RunDirectory, facts: RunStarted, past: Sequence[Recorded] = (), *, is_run: bool = True
+) -> Workshop:
+    """Returns everything the steps of a run work with, or those of a review on its own.
+
+    `past` tells whose sessions are, and what is proved.
+    """
     happened = [recorded.event for recorded in past]
     owners = {event.session: event.role for event in happened if isinstance(event, SessionOpened)}
     proofs = [event.proof for event in happened if isinstance(event, AttemptVerified) and event.proof]
@@ -60,7 +65,7 @@ def open_workshop(directory: RunDirectory, facts: RunStarted, past: Sequence[Rec
         ),
         store=store,
         verifier=verifier,
-        recorder=Recorder(directory, store, facts, seen=verifier.seen, past=past),
+        recorder=Recorder(directory, store, facts, seen=verifier.seen, past=past, is_run=is_run),
         now=lambda: datetime.now(UTC),
     )
 

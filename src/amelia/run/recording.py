@@ -52,8 +52,12 @@ class Recorder:
         *,
         seen: Callable[[str], Receipt | None],
         past: Sequence[Recorded] = (),
+        is_run: bool = True,
     ) -> None:
-        """Knows the past as far as the journal was read before; the rest it reads itself."""
+        """Knows the past as far as the journal was read before; the rest it reads itself.
+
+        The journal of a review on its own is no whole run: it has a plan to show, but no state.
+        """
         self._directory = directory
         self._store = store
         self._path = facts.record_place.path
@@ -61,6 +65,7 @@ class Recorder:
         self._guard = threading.Lock()
         self._chronicle = ch.opened(facts)
         self._run = begin(facts)
+        self._is_run = is_run
         self._past = past
         self._read = 0
         self._finished: tuple[ch.Chronicle, RunState] | None = None
@@ -81,7 +86,8 @@ class Recorder:
                 before = self._run
                 events = [recorded.event for recorded in news]
                 self._chronicle = ch.told(self._chronicle, events)
-                self._run = fold(events) if is_first else reduce(evolve, events, before)
+                if self._is_run:
+                    self._run = fold(events) if is_first else reduce(evolve, events, before)
                 self._write_all(None if is_first else _units_of(events), before)
             return self._chronicle
 
@@ -121,7 +127,7 @@ class Recorder:
         for unit in units:
             self._write_unit(now.chapters[unit])
         standing = run_standing(self._run)
-        if news is None or _words(run_standing(before)) != _words(standing):
+        if self._is_run and (news is None or _words(run_standing(before)) != _words(standing)):
             self._write_state(standing)
 
     def _finish(self, run: RunState) -> None:

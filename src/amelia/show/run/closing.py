@@ -35,7 +35,7 @@ _COUNTED = {
     UnitStatus.ASKING: "asking",
     UnitStatus.FAILED: "failed",
     UnitStatus.SKIPPED: "skipped",
-    UnitStatus.HELD: "over budget",
+    UnitStatus.HELD: "held",
     UnitStatus.PENDING: "waiting",
     UnitStatus.BLOCKED: "blocked",
 }
