@@ -81,8 +81,8 @@ def _settings(place: Path, options: Options, say: Tell) -> RunSettings | None:
         say(broken("settings", problem))
         return None
     say(files_check(loaded.files))
-    for slip in loaded.slips:
-        say(doubtful("settings", slip, "unset it, or spell it as a setting"))
+    for remark in loaded.remarks:
+        say(doubtful("settings", remark.text, remark.hint))
     return loaded.settings.run
 
 

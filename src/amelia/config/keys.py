@@ -17,6 +17,7 @@ from amelia.config.values import (
     one_of,
     path_inside,
     paths_inside,
+    switch,
     text,
     text_file,
     variable,
@@ -115,8 +116,14 @@ _PROMPTS = Named(
     "texts of your own that agents are told, by the name of the one each stands for",
     example="task",
 )
+IDLE = Named(
+    switch.about("whether it is enabled"),
+    "trackers of issues, by name; Amelia has none yet, and says so of those that are enabled",
+)
+"""What can be said and has no effect yet."""
 SHARED = Table(
     {
+        "integrations": IDLE,
         "task_size_limits": _LIMITS,
         "parallel_workers": whole(1, 64).about("how many units may be worked on at the same time"),
     }

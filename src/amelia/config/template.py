@@ -34,7 +34,7 @@ def file_text(said: Mapping[str, object], remarks: Mapping[str, str]) -> str:
     """Returns a file that says some things by dotted key, with remarks on some tables."""
     lines = [_HEAD, *_keys("", PROFILE, said)]
     for name, table in PROFILE.readers.items():
-        if not isinstance(table, Reader):
+        if isinstance(table, Table) or (isinstance(table, Named) and table.example):
             lines += ["", *_comment(table.note), *_comment(remarks.get(name, "")), *_body(name, table, said)]
     return "\n".join(lines) + "\n" + _PROFILES
 

@@ -70,7 +70,7 @@ def settings_here(chosen: Chosen) -> Settings:
 
 
 def load_here(chosen: Chosen) -> Loaded:
-    """Returns the same, with where everything comes from; says what is probably a slip."""
+    """Returns the same, with where everything comes from; prints the remarks on them."""
     driver, script = chosen.get("driver"), chosen.get("script")
     if script is not None and driver not in {None, "script"}:
         raise click.UsageError(f"--script is for the script driver, not for {driver}")
@@ -85,6 +85,6 @@ def load_here(chosen: Chosen) -> Loaded:
     }
     values = {key: (option, value) for key, (option, value) in said.items() if value is not None}
     loaded = load(Path.cwd(), Options(profile=chosen.get("profile"), values=values))
-    for slip in loaded.slips:
-        click.echo(f"note: {printable(slip)}", err=True)
+    for remark in loaded.remarks:
+        click.echo(f"note: {printable(remark.text)}", err=True)
     return loaded

@@ -62,7 +62,9 @@ def _settings(loaded: Loaded) -> Iterator[tuple[str, Entry]]:
         entry = loaded.held[key] if key in loaded.held else Entry(default_of(key))
         yield key, Entry(clean(written(key, entry.value)), entry.origin)
     for name, table in PROFILE.readers.items():
-        if isinstance(table, Named) and not any(key.startswith(f"{name}.") for key in loaded.held):
+        if not isinstance(table, Named) or not table.example:
+            continue
+        if not any(key.startswith(f"{name}.") for key in loaded.held):
             yield f"{name}.{table.example}", Entry(None)
 
 
