@@ -136,6 +136,16 @@ def test_the_first_settings_hold_what_the_repository_tells(stage: Stage, place: 
     ]
 
 
+def test_typescript_is_called_typescript(stage: Stage, tmp_path: Path) -> None:
+    place = tmp_path / "web"
+    (place / "src").mkdir(parents=True)
+    (place / "package.json").write_text('{"scripts": {"test": "vitest run"}}')
+    (place / "src" / "index.ts").touch()
+    done = stage.amelia("init", cwd=place, env=few_programs(stage.room / "few", "git"))
+    assert done.out.startswith("languages  TypeScript\n")
+    assert "JavaScript" not in (place / "amelia.toml").read_text()
+
+
 def test_what_is_there_is_not_overwritten_unless_it_is_wanted(stage: Stage, place: Path) -> None:
     env = few_programs(stage.room / "few", "git")
     (place / "amelia.toml").write_text('tdd = "maybe"\n')
