@@ -39,7 +39,7 @@ from modelserver.server import ModelServer
 from modelserver.steps import Answer, Breakdown, Fault, Step, ToolCall
 from modelserver.wires import tools_offered
 from real.faults import record
-from repositories import git, make_repository
+from repositories import executable, git, make_repository
 from tracing import Trace
 
 PROGRAM = claude_program()
@@ -328,6 +328,23 @@ async def test_without_a_login_nobody_is_asked(desk: Desk) -> None:
         ended = await desk.take(replace(named, settings=replace(named.settings, base_url=None)))
     assert (ended.ending, server.requests, server.connects) == (Ending.AUTH, [], [])
     assert "Not logged in" in ended.detail
+
+
+@pytest.mark.parametrize("way", ["apiKeyHelper", "env"])
+async def test_a_login_of_its_own_settings_that_a_probe_sees_is_one(desk: Desk, way: str) -> None:
+    own = desk.trace.folder / "home" / ".claude"
+    own.mkdir()
+    helper = executable(own / "key.sh", f"echo {KEY}")
+    with ModelServer([DONE]) as server:
+        variables = {"ANTHROPIC_BASE_URL": server.url, **({"ANTHROPIC_API_KEY": KEY} if way == "env" else {})}
+        settings = {"env": variables, **({"apiKeyHelper": str(helper)} if way == "apiKeyHelper" else {})}
+        (own / "settings.json").write_text(json.dumps(settings))
+        named = desk.driver(server, key=None)
+        driver = replace(named, settings=replace(named.settings, base_url=None))
+        info = await driver.probe()
+        ended = await desk.take(driver)
+    assert (info.is_ready, info.notes, str(own / "settings.json") in info.login) == (True, (), True)
+    assert (ended.ending, len(server.requests)) == (Ending.OK, 1)
 
 
 FAULTS: list[tuple[str, Step, Ending]] = [

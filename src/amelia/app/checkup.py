@@ -148,7 +148,7 @@ def agent_check(
     """Says how an agent answered; one that no role relies on may be missing."""
     name = f"{agent.driver} ({', '.join(roles)})" if roles else agent.driver
     if isinstance(found, DriverInfo):
-        text = f"{found.version} at {found.program}"
+        text = "; ".join(filter(None, (f"{found.version} at {found.program}", found.login)))
         if not found.notes:
             return well(name, text)
         noted, is_needed = f"{text}; {'; '.join(found.notes)}", bool(roles) and not found.is_ready

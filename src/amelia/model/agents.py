@@ -311,13 +311,15 @@ AgentEvent: TypeAlias = (
 class DriverInfo:
     """What a probe found: the program that would run, its version, and what a person should know of it.
 
-    It is ready unless neither a key nor a login is there that its provider could accept.
+    It is ready unless neither a key nor a login is there that its provider could accept; `login` says which
+    one is, where that is known.
     """
 
     program: str
     version: str
     notes: tuple[str, ...] = ()
     is_ready: bool = True
+    login: str = ""
 
 
 class Turn(Protocol):
