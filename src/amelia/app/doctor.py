@@ -1,6 +1,6 @@
 """Looks at everything that a run needs, without changing any of it.
 
-- Agents are asked all at once, each within a bound, while the rest is looked at.
+- Agents that may be used are asked all at once, each within a bound, while the rest is looked at.
 - What is found is told as it arrives, once, and never with a key in it.
 - Where the settings cannot be read, nothing is said that depends on them.
 """
@@ -21,6 +21,7 @@ from amelia.app.checkup import (
     agent_check,
     auto_checks,
     broken,
+    candidate_checks,
     command_check,
     doubtful,
     files_check,
@@ -56,7 +57,7 @@ class _Patient:
 
 
 async def examine(place: Path, *, home: Path, tell: Tell, options: Options = NO_OPTIONS) -> None:
-    """Looks at a directory, a state home and all agents, and tells each finding as soon as it is there."""
+    """Looks at a directory, a state home and the agents of a run, and tells each finding when it is there."""
     redactor = Redactor(caller_secrets())
 
     def clean(text: str) -> str:
@@ -151,7 +152,10 @@ async def _ask_agents(agents: Mapping[Role, AgentSettings], say: Tell) -> None:
             answers[agent] = await probe_agent(agent)
         except (AmeliaError, OSError) as problem:
             answers[agent] = problem
-        check = agent_check(agent, roles, answers[agent])
+        if roles:
+            tell(agent_check(agent, roles, answers[agent]))
+
+    def tell(check: Check) -> None:
         if check not in told:  # of agents that differ in their model only, one line is enough
             told.add(check)
             say(check)
@@ -164,5 +168,5 @@ async def _ask_agents(agents: Mapping[Role, AgentSettings], say: Tell) -> None:
     async with anyio.create_task_group() as tasks:
         for agent, roles in wanted.items():
             tasks.start_soon(ask, agent, roles)
-    for check in auto_checks(agents, answers):
-        say(check)
+    for check in (*candidate_checks(agents, answers), *auto_checks(agents, answers)):
+        tell(check)

@@ -22,9 +22,9 @@ _NAME = len("repository") + 1
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
 @profile_option
 def command(*, as_json: bool, profile: str | None) -> None:
-    """Look at git, this repository, its settings and tests, the state home, and every agent.
+    """Look at git, this repository, its settings and tests, the state home, and the agents of a run.
 
-    Agents are really started and asked. Exits 1 if something has failed that a run needs.
+    Agents that a run would use are really started and asked. Exits 1 if something has failed that a run needs.
     """
     checks: list[Check] = []
 
