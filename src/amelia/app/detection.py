@@ -47,6 +47,14 @@ _SETUPS: Mapping[str, tuple[str, ...]] = {
     "bun.lock": ("bun", "install", "--frozen-lockfile"),
 }
 """What makes the environment that a lock file describes, inside the tree it lies in."""
+_NODE = {"verify.command": ["npm", "test"], "verify.setup": ["npm", "ci"]}
+_EXAMPLES: Mapping[str, Mapping[str, list[str]]] = {
+    "JavaScript": _NODE,
+    "TypeScript": _NODE,
+    "Go": {"verify.command": ["go", "test", "./..."], "verify.setup": ["go", "mod", "download"]},
+    "Rust": {"verify.command": ["cargo", "test"], "verify.setup": ["cargo", "fetch"]},
+}
+"""How a repository in a language is usually tested; the settings have an example in Python."""
 READY = "ready"
 """What is said of an agent that could start at once."""
 
@@ -64,6 +72,11 @@ class Detected:
     def ready(self) -> Sequence[str]:
         """The agents that could start at once."""
         return [name for name, said in self.agents.items() if said == READY]
+
+    @property
+    def examples(self) -> Mapping[str, list[str]]:
+        """What could be said in the settings of such a project, by dotted key."""
+        return _EXAMPLES.get(next(iter(self.languages), ""), {})
 
     @property
     def settings(self) -> dict[str, object]:

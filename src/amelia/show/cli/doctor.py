@@ -24,7 +24,7 @@ _NAME = len("repository") + 1
 def command(*, as_json: bool, profile: str | None) -> None:
     """Look at git, this repository, its settings and tests, the state home, and the agents of a run.
 
-    Agents that a run would use are really started and asked. Exits 1 if something has failed that a run needs.
+    Those are really started and asked. Exits 1 if something has failed that a run needs.
     """
     checks: list[Check] = []
 
