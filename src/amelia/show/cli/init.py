@@ -48,7 +48,7 @@ def command(*, is_all: bool, force: bool, yes: bool, as_json: bool) -> None:
 def _text(found: Detected, *, is_all: bool) -> str:
     if is_all:
         return file_text(found.settings, _remarks(found))
-    driver = {"agents.driver": ready for ready in found.ready[:1]}
+    driver = {"agents.driver": found.ready[0]} if found.ready else {}
     return short_text(found.settings, {**found.examples, **driver}, _remarks(found))
 
 
