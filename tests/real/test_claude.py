@@ -16,6 +16,7 @@ import pytest
 
 from agents import claude_program, real_agent
 from amelia.drive.claude.driver import ClaudeDriver
+from amelia.drive.models import full_name, usual_model
 from amelia.drive.session import Sessions
 from amelia.model.agents import (
     AgentEvent,
@@ -154,6 +155,16 @@ async def test_a_session_creates_is_rejected_goes_on_edits_and_reports(desk: Des
         "Bash",
     ]
     assert all(tool.ok for tool in desk.of(ToolEnded))
+
+
+@pytest.mark.parametrize("name", [None, "default", "best", "opus", "sonnet", "haiku", "opusplan"])
+async def test_its_usual_models_are_the_ones_that_forecasts_know(desk: Desk, name: str | None) -> None:
+    with ModelServer([DONE]) as server:
+        await desk.take(desk.driver(server, model=name))
+    [began] = desk.of(SessionStarted)
+    known = usual_model(AgentSettings(driver="claude", model=name))
+    assert known is not None
+    assert began.model == full_name("claude", known.name)
 
 
 async def test_usage_is_exact_and_what_each_turn_added(desk: Desk) -> None:

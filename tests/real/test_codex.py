@@ -17,6 +17,7 @@ import pytest
 
 from agents import INSTALLED, codex_program, real_agent
 from amelia.drive.codex.driver import CodexDriver
+from amelia.drive.models import usual_model
 from amelia.drive.session import Sessions
 from amelia.model.agents import (
     AgentEvent,
@@ -161,6 +162,17 @@ class Serve:
         for server in self._servers:
             server.__exit__()
         assert [connect for server in self._servers for connect in server.connects] == []
+
+
+@real_codex
+@pytest.mark.parametrize("config", ["", 'model = "gpt-5.4"\n'])
+async def test_its_usual_model_is_the_one_that_forecasts_know(desk: Desk, serve: Serve, config: str) -> None:
+    (desk.home / ".codex" / "config.toml").write_text(config)
+    server = serve()
+    await desk.take(server.url, desk.spec(), model=None)
+    known = usual_model(AgentSettings(driver="codex"))
+    assert known is not None
+    assert {request.model for request in server.log if request.body} == {known.name}
 
 
 @real_codex
