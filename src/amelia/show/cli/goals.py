@@ -6,8 +6,8 @@ from pathlib import Path
 import click
 
 from amelia.app.drafting import NewDraft, draft_of, edit_plan, new_run_of, propose, waiting_draft
-from amelia.app.forecasts import foresee_new
 from amelia.app.people import ask
+from amelia.app.terms import terms_of_new
 from amelia.config.places import state_home
 from amelia.model.drafts import PlanApproved, PlanDrafted, PlanRejected
 from amelia.model.errors import AmeliaError, ConfigError, JournalError
@@ -80,7 +80,7 @@ def _issue(path: Path) -> Issue:
 
 
 def view_of(directory: RunDirectory, draft: Draft) -> PlanView:
-    """Returns a draft as it is shown, with what its run would take."""
+    """Returns a draft as it is shown, with the terms of its run."""
     if draft.newest is None:
         return PlanView(draft=draft)
     new = new_run_of(directory, draft)
@@ -88,8 +88,7 @@ def view_of(directory: RunDirectory, draft: Draft) -> PlanView:
     return PlanView(
         draft=draft,
         compiled=new.compiled,
-        forecast=foresee_new(new, home=state_home()) if can_run else None,
-        workers=new.settings.policies[new.compiled.mode].parallel_workers,
+        terms=terms_of_new(new, home=state_home()) if can_run else None,
     )
 
 
