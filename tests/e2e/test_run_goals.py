@@ -3,6 +3,7 @@
 import contextlib
 import fcntl
 import os
+import re
 import shlex
 import signal
 import sqlite3
@@ -79,6 +80,10 @@ def test_a_plan_waits_for_approval_and_says_how_to_go_on(stage: Stage) -> None:
     assert done.code == 4
     assert "2 tasks, 2 units" in done.out
     assert "parallelism: 2 units in 2 steps" in done.out
+    assert re.search(r"(?m)^base: main at [0-9a-f]{12}$", done.out)
+    assert "\ntests: sh check.sh\n" in done.out
+    assert "\nagents: script " in done.out
+    assert "\nlimits: " in done.out
     assert f"amelia approve {stage.name}" in done.out
     assert f"amelia reject {stage.name}" in done.out
     assert not stage.has_branch

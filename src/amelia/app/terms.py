@@ -42,7 +42,7 @@ class Base:
 
 
 @dataclass(frozen=True, slots=True)
-class Hand:
+class AgentTerms:
     """An agent that takes a role, and the model that it will probably take."""
 
     agent: AgentSettings
@@ -66,7 +66,7 @@ class RunTerms:
     is_parallel_said: bool
     tests: TestCommand | None
     setup: tuple[str, ...] | None
-    hands: Mapping[Role, Hand]
+    agents: Mapping[Role, AgentTerms]
     budget: Budget
     forecast: Forecast | None
 
@@ -118,7 +118,7 @@ def _terms(
         is_parallel_said=is_parallel_said,
         tests=tests,
         setup=settings.verify.setup,
-        hands={role: Hand(agents[role], usual_model(agents[role])) for role in WORKERS},
+        agents={role: AgentTerms(agents[role], usual_model(agents[role])) for role in WORKERS},
         budget=settings.budget,
         forecast=forecast,
     )

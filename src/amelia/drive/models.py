@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from pathlib import Path
 
-from amelia.drive.claude.own import MODEL, read_own
+from amelia.drive.claude.settings import MODEL, read_claude_settings
 from amelia.model.agents import AgentSettings
 
 _CLAUDE, _CODEX = "claude", "codex"
@@ -26,12 +26,12 @@ _CODEX_DEFAULT = "gpt-6.1-sol"
 """What Codex 0.163 takes where nobody says anything."""
 
 
-class Named(Enum):
+class NamedBy(Enum):
     """Who names a model."""
 
-    BY_SETTINGS = auto()
-    BY_AGENT = auto()  # in its own settings
-    BY_NOBODY = auto()  # a default of the agent, which another version may change
+    SETTINGS = auto()
+    AGENT = auto()  # in its own settings
+    NOBODY = auto()  # a default of the agent, which another version may change
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,19 +39,19 @@ class Model:
     """A model by its name, short or full, and who names it."""
 
     name: str
-    named: Named
+    named: NamedBy
 
 
 def usual_model(agent: AgentSettings) -> Model | None:
     """Returns the model that an agent will take; None if nobody knows."""
     if agent.model is not None:
-        return Model(agent.model, Named.BY_SETTINGS)
+        return Model(agent.model, NamedBy.SETTINGS)
     if agent.base_url is not None or agent.driver not in {_CLAUDE, _CODEX}:
         return None
     own = _of_claude() if agent.driver == _CLAUDE else _of_codex()
     if own:
-        return Model(own, Named.BY_AGENT)
-    return Model(_SHORT["opus"] if agent.driver == _CLAUDE else _CODEX_DEFAULT, Named.BY_NOBODY)
+        return Model(own, NamedBy.AGENT)
+    return Model(_SHORT["opus"] if agent.driver == _CLAUDE else _CODEX_DEFAULT, NamedBy.NOBODY)
 
 
 def full_name(driver: str, name: str) -> str:
@@ -62,11 +62,11 @@ def full_name(driver: str, name: str) -> str:
     short = _SYNONYMS.get(short, short)
     if short not in _SHORT:
         return name
-    return read_own().value(f"ANTHROPIC_DEFAULT_{short.upper()}_MODEL") or _SHORT[short]
+    return read_claude_settings().value(f"ANTHROPIC_DEFAULT_{short.upper()}_MODEL") or _SHORT[short]
 
 
 def _of_claude() -> str | None:
-    own = read_own()
+    own = read_claude_settings()
     return own.value("ANTHROPIC_MODEL") or (own.keys[MODEL].value if MODEL in own.keys else None)
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from amelia.app.terms import Base, Hand, RunTerms
-from amelia.drive.models import Named
+from amelia.app.terms import AgentTerms, Base, RunTerms
+from amelia.drive.models import NamedBy
 from amelia.model.agents import Allowance, Role
 from amelia.model.plan import Mode
 from amelia.model.policy import Policy
@@ -75,16 +75,16 @@ def _tests(terms: RunTerms) -> str:
 
 def _agents(terms: RunTerms) -> str:
     """Says who works, reviews and evaluates; roles with the same agent share a mention."""
-    hands: dict[str, list[Role]] = {}
-    for role, hand in terms.hands.items():
-        hands.setdefault(_hand(hand), []).append(role)
-    if len(hands) == 1:
-        return next(iter(hands))
-    return "; ".join(f"{_listed(roles)}: {hand}" for hand, roles in hands.items())
+    roles_of: dict[str, list[Role]] = {}
+    for role, chosen in terms.agents.items():
+        roles_of.setdefault(_agent(chosen), []).append(role)
+    if len(roles_of) == 1:
+        return next(iter(roles_of))
+    return "; ".join(f"{_listed(roles)}: {agent}" for agent, roles in roles_of.items())
 
 
-def _hand(hand: Hand) -> str:
-    agent, model = hand.agent, hand.model
+def _agent(chosen: AgentTerms) -> str:
+    agent, model = chosen.agent, chosen.model
     if agent.script is not None:
         return f"{agent.driver} {Path(agent.script).name}"
     # What follows the program may be a key.
@@ -92,11 +92,11 @@ def _hand(hand: Hand) -> str:
     if model is None:
         return f"{name} with its default model"
     match model.named:
-        case Named.BY_SETTINGS:
+        case NamedBy.SETTINGS:
             return f"{name} with {model.name}"
-        case Named.BY_AGENT:
+        case NamedBy.AGENT:
             return f"{name} with {model.name}, by its own settings"
-        case Named.BY_NOBODY:
+        case NamedBy.NOBODY:
             return f"{name} with its default model (probably {model.name})"
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from amelia.drive.models import Model, Named, usual_model
+from amelia.drive.models import Model, NamedBy, usual_model
 from amelia.drive.prices import USUAL, likely_price, price_of
 from amelia.model.agents import AgentSettings
 
@@ -41,14 +41,14 @@ def model(driver: str, name: str | None = None) -> Model | None:
 
 @pytest.mark.parametrize("driver", ["claude", "codex", "api", "acp"])
 def test_a_model_that_the_settings_name_is_the_one(driver: str) -> None:
-    assert model(driver, "x:y") == Model("x:y", Named.BY_SETTINGS)
+    assert model(driver, "x:y") == Model("x:y", NamedBy.SETTINGS)
 
 
 @pytest.mark.parametrize("driver", ["claude", "codex"])
 def test_a_coding_agent_has_a_default(driver: str) -> None:
     found = model(driver)
     assert found is not None
-    assert found.named is Named.BY_NOBODY
+    assert found.named is NamedBy.NOBODY
     assert likely_price(AgentSettings(driver=driver)) is not None
 
 
@@ -68,24 +68,24 @@ def test_a_server_of_somebodys_own_has_models_and_prices_of_its_own() -> None:
 def test_claude_takes_what_its_own_settings_say(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = home / ".claude" / "settings.json"
     write(settings, json.dumps({"model": "haiku"}))
-    assert model("claude") == Model("haiku", Named.BY_AGENT)
+    assert model("claude") == Model("haiku", NamedBy.AGENT)
     monkeypatch.setenv("ANTHROPIC_MODEL", "sonnet")
-    assert model("claude") == Model("sonnet", Named.BY_AGENT)
+    assert model("claude") == Model("sonnet", NamedBy.AGENT)
     write(settings, json.dumps({"env": {"ANTHROPIC_MODEL": "opus"}}))
-    assert model("claude") == Model("opus", Named.BY_AGENT)
-    assert model("claude", "haiku") == Model("haiku", Named.BY_SETTINGS)
+    assert model("claude") == Model("opus", NamedBy.AGENT)
+    assert model("claude", "haiku") == Model("haiku", NamedBy.SETTINGS)
 
 
 def test_codex_takes_what_its_own_settings_say(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(home / ".codex" / "config.toml", 'model = "gpt-5.4"\n')
-    assert model("codex") == Model("gpt-5.4", Named.BY_AGENT)
+    assert model("codex") == Model("gpt-5.4", NamedBy.AGENT)
     monkeypatch.setenv("CODEX_HOME", str(home / "other"))
-    assert model("codex") != Model("gpt-5.4", Named.BY_AGENT)
+    assert model("codex") != Model("gpt-5.4", NamedBy.AGENT)
     for text in ("model = 3\n", "no TOML", "[model]\n"):
         write(home / "other" / "config.toml", text)
         found = model("codex")
         assert found is not None
-        assert found.named is Named.BY_NOBODY
+        assert found.named is NamedBy.NOBODY
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
-from amelia.app.terms import WORKERS, Base, Hand, RunTerms
-from amelia.drive.models import Model, Named
+from amelia.app.terms import WORKERS, AgentTerms, Base, RunTerms
+from amelia.drive.models import Model, NamedBy
 from amelia.model.agents import AgentSettings, Allowance, Role
 from amelia.model.evidence import RunnerKind, TestCommand
 from amelia.model.git import CommitId
@@ -17,8 +17,8 @@ from amelia.schedule.forecast import Between, Forecast
 from amelia.show.terms import terms_lines
 
 COMMIT = CommitId("0123456789abcdef0123456789abcdef01234567")
-CLAUDE = Hand(AgentSettings(driver="claude"), Model("claude-opus-5-5", Named.BY_NOBODY))
-CODEX = Hand(AgentSettings(driver="codex", model="gpt-5.5"), Model("gpt-5.5", Named.BY_SETTINGS))
+CLAUDE = AgentTerms(AgentSettings(driver="claude"), Model("claude-opus-5-5", NamedBy.NOBODY))
+CODEX = AgentTerms(AgentSettings(driver="codex", model="gpt-5.5"), Model("gpt-5.5", NamedBy.SETTINGS))
 TERMS = RunTerms(
     base=Base(COMMIT, "main"),
     mode=Mode.PHASED,
@@ -29,7 +29,7 @@ TERMS = RunTerms(
     is_parallel_said=False,
     tests=TestCommand(RunnerKind.PYTEST, ("python", "-m", "pytest")),
     setup=("uv", "sync"),
-    hands=dict.fromkeys(WORKERS, CLAUDE),
+    agents=dict.fromkeys(WORKERS, CLAUDE),
     budget=BUDGET,
     forecast=Forecast(
         units=3, seconds=Between(60, 600), tokens=Between(1e6, 2e6), cost=Between(1, 2), rests_on=0
@@ -115,22 +115,22 @@ def test_a_bound_that_is_taken_away_is_not_told() -> None:
 
 
 def test_roles_with_the_same_agent_share_a_mention() -> None:
-    assert lines(hands={**TERMS.hands, Role.REVIEWER: CODEX})["agents"] == snapshot(
+    assert lines(agents={**TERMS.agents, Role.REVIEWER: CODEX})["agents"] == snapshot(
         "developer and evaluator: claude with its default model (probably claude-opus-5-5); reviewer: codex with gpt-5.5"
     )
 
 
 @pytest.mark.parametrize(
-    ("hand", "said"),
+    ("chosen", "said"),
     [
         (CODEX, "codex with gpt-5.5"),
-        (Hand(AgentSettings(driver="claude"), Model("haiku", Named.BY_AGENT)), "claude with haiku, by its own settings"),
-        (Hand(AgentSettings(driver="acp", command=("/bin/agent", "--token=x")), None), "acp agent with its default model"),
-        (Hand(AgentSettings(driver="script", script="/far/moves.toml"), None), "script moves.toml"),
+        (AgentTerms(AgentSettings(driver="claude"), Model("haiku", NamedBy.AGENT)), "claude with haiku, by its own settings"),
+        (AgentTerms(AgentSettings(driver="acp", command=("/bin/agent", "--token=x")), None), "acp agent with its default model"),
+        (AgentTerms(AgentSettings(driver="script", script="/far/moves.toml"), None), "script moves.toml"),
     ],
 )  # fmt: skip
-def test_an_agent_is_told_with_its_model(hand: Hand, said: str) -> None:
-    assert lines(hands=dict.fromkeys(WORKERS, hand))["agents"] == said
+def test_an_agent_is_told_with_its_model(chosen: AgentTerms, said: str) -> None:
+    assert lines(agents=dict.fromkeys(WORKERS, chosen))["agents"] == said
 
 
 def test_a_terminal_obeys_nothing_of_it() -> None:

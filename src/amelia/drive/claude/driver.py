@@ -19,7 +19,7 @@ from pathlib import Path
 
 from amelia.drive.claude.lines import ClaudeLines
 from amelia.drive.claude.login import API_KEY, OAUTH, TOKEN, clouds_in_use, find_login
-from amelia.drive.claude.own import OwnSettings, read_own
+from amelia.drive.claude.settings import ClaudeSettings, read_claude_settings
 from amelia.drive.programs import ask_program, find_program, keys_for, passed_variables
 from amelia.drive.turn import Program, ProgramTurn, agent_environment
 from amelia.model.agents import AgentSettings, DriverInfo, SessionId, TurnSpec
@@ -165,11 +165,11 @@ class ClaudeDriver:
             return "asks a server that wants no key"
         return next((f"key in {self.settings.key or name}" for name in login), None)
 
-    def _own(self, place: Path) -> OwnSettings:
+    def _own(self, place: Path) -> ClaudeSettings:
         """Returns what Claude's own settings say for work in a place."""
-        return read_own(_top_of(place) if self.settings.trusts_repository else None)
+        return read_claude_settings(_top_of(place) if self.settings.trusts_repository else None)
 
-    def _variables(self, own: OwnSettings) -> dict[str, str]:
+    def _variables(self, own: ClaudeSettings) -> dict[str, str]:
         """Returns what Claude sees of Amelia's own environment, and how it is to behave.
 
         The keys of a cloud are its business only if it asks its model there.

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from amelia.drive.claude.own import CONFIG_DIR, HELPER, OwnSettings, config_folder
+from amelia.drive.claude.settings import CONFIG_DIR, HELPER, ClaudeSettings, config_folder
 
 API_KEY, TOKEN, OAUTH = "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"
 _ON = frozenset({"1", "true", "yes", "on"})
@@ -109,14 +109,14 @@ class Login:
     doubts: tuple[str, ...] = ()
 
 
-def clouds_in_use(own: OwnSettings) -> Iterator[Cloud]:
+def clouds_in_use(own: ClaudeSettings) -> Iterator[Cloud]:
     """Yields the clouds that Claude would ask, by its settings or by the caller's environment."""
     for cloud in CLOUDS:
         if (own.value(cloud.switch) or "").strip().casefold() in _ON:
             yield cloud
 
 
-def find_login(given: str | None, own: OwnSettings) -> Login | None:
+def find_login(given: str | None, own: ClaudeSettings) -> Login | None:
     """Returns how Claude is logged in; `given` says what it is handed by Amelia, if it is handed anything."""
     cloud = next(clouds_in_use(own), None)
     if cloud is not None:
@@ -134,7 +134,7 @@ def find_login(given: str | None, own: OwnSettings) -> Login | None:
     return Login("logged in to an account") if _has_account() else None
 
 
-def _of_cloud(cloud: Cloud, own: OwnSettings) -> Login:
+def _of_cloud(cloud: Cloud, own: ClaudeSettings) -> Login:
     switch = own.variables.get(cloud.switch)
     text = f"asks {cloud.title}, by {cloud.switch}{f' in {switch.file}' if switch else ''}"
     if _is_provided(cloud, own):
@@ -146,7 +146,7 @@ def _of_cloud(cloud: Cloud, own: OwnSettings) -> Login:
     return Login(text, (doubt,))
 
 
-def _is_provided(cloud: Cloud, own: OwnSettings) -> bool:
+def _is_provided(cloud: Cloud, own: ClaudeSettings) -> bool:
     if (own.value(cloud.skip) or "").strip().casefold() in _ON:
         return True
     if any(map(own.value, cloud.signs)) or any(key in own.keys for key in cloud.helpers):
@@ -154,7 +154,7 @@ def _is_provided(cloud: Cloud, own: OwnSettings) -> bool:
     return any(_place(name, usual, own).is_file() for name, usual in cloud.files.items())
 
 
-def _place(name: str, usual: str, own: OwnSettings) -> Path:
+def _place(name: str, usual: str, own: ClaudeSettings) -> Path:
     """Returns where a file with credentials is: where a variable says, or where it usually is."""
     if value := own.value(name):
         return Path(value).expanduser()

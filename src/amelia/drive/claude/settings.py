@@ -29,7 +29,7 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class OwnSettings:
+class ClaudeSettings:
     """What all files together say: some keys, and the variables that Claude sets for itself."""
 
     keys: Mapping[str, Setting]
@@ -47,7 +47,7 @@ def config_folder() -> Path:
     return Path(own) if own else Path.home() / ".claude"
 
 
-def read_own(repository: Path | None = None) -> OwnSettings:
+def read_claude_settings(repository: Path | None = None) -> ClaudeSettings:
     """Reads the settings of Claude Code that hold, with those of a repository if it is trusted."""
     keys: dict[str, Setting] = {}
     variables: dict[str, Setting] = {}
@@ -57,7 +57,7 @@ def read_own(repository: Path | None = None) -> OwnSettings:
         keys |= {key: Setting(_text(said[key]), file) for key in _READ if key in said}
         named = cast("dict[str, object]", table).items() if isinstance(table, dict) else ()
         variables |= {name: Setting(_text(value), file) for name, value in named}
-    return OwnSettings(
+    return ClaudeSettings(
         {key: setting for key, setting in keys.items() if setting.value},
         {name: setting for name, setting in variables.items() if setting.value},
     )
