@@ -6,7 +6,7 @@ plan asks for, commits that cannot be signed, a plan that is being run already.
 
 import hashlib
 import signal
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -17,16 +17,16 @@ from anyio import to_thread
 
 from amelia.app.agents import choose_agents
 from amelia.app.finish import deliver, heard, is_deliverable
+from amelia.app.proofs import refuse_unproved
 from amelia.app.workshops import find_tests, keep_work, open_store, open_workshop
 from amelia.context.places import make_execution_dir_name
 from amelia.land.commit import check_signing
-from amelia.model.errors import AmeliaError, ConfigError
+from amelia.model.errors import AmeliaError
 from amelia.model.events import RunStarted
-from amelia.model.evidence import TestCommand
 from amelia.model.facts import RecordPlace
 from amelia.model.git import CommitId
 from amelia.model.journal import Journal
-from amelia.model.plan import TaskType, Unit
+from amelia.model.plan import Unit
 from amelia.model.settings import RunSettings
 from amelia.model.state import RunState
 from amelia.plan.compile import CompiledPlan
@@ -45,8 +45,6 @@ from amelia.workspace.discard import discard
 from amelia.workspace.lanes import prepare
 from amelia.workspace.source import open_source, resolve, uncommitted
 from amelia.workspace.store import make_store
-
-_PROVED_BY_TESTS = frozenset({TaskType.TEST, TaskType.IMPL})
 
 
 class SecondRunError(AmeliaError):
@@ -165,7 +163,7 @@ def prepare_run(new: NewRun, directory: RunDirectory, *, source: Source, base: C
     lane = Lane(store, 1, Purpose.CHECK)
     prepare(lane, tree=start, base=start)
     command = find_tests(directory, lane, units=compiled.units, settings=settings.verify)
-    _refuse_without_tests(compiled.units, command)
+    refuse_unproved(directory, lane, start, units=compiled.units, command=command, settings=settings.verify)
     return RunStarted(
         run=directory.run,
         plan_hash=compiled.plan.hash,
@@ -211,18 +209,6 @@ def footprint_of(unit: Unit) -> tuple[str, ...]:
     """Returns what a unit may touch; nothing if one of its tasks does not say."""
     each = [footprint(piece) for piece in unit.pieces]
     return tuple(sorted(frozenset[str]().union(*each))) if all(each) else ()
-
-
-def _refuse_without_tests(units: Iterable[Unit], command: TestCommand | None) -> None:
-    if command is not None:
-        return
-    needy = [piece.id for unit in units for piece in unit.pieces if piece.type in _PROVED_BY_TESTS]
-    if needy:
-        shown = ", ".join(needy[:5]) + (" …" if len(needy) > 5 else "")  # noqa: PLR2004 - a line's worth
-        raise ConfigError(
-            f"no way to run tests was found, and these tasks are proved by tests: {shown}",
-            hint='say how in amelia.toml:  [verify]  command = ["python", "-m", "pytest"]',
-        )
 
 
 def _refuse_second_run(new: NewRun, *, home: Path, source: Source) -> None:

@@ -6,7 +6,6 @@ of the other test tasks have to be green.
 
 from collections.abc import Collection, Iterator, Sequence
 
-from amelia.judge.rules import PROVED_BY_TESTS
 from amelia.model.evidence import Demands
 from amelia.model.plan import Task, TaskId, TaskType
 
@@ -28,7 +27,7 @@ def demands_of(
         green_files=_each_once(path for task in green for path in task.files if path not in red_files),
         required_green=must_be_green,
         open_red=tuple(name for name in may_be_red if name not in must_be_green),
-        tests_waived=all(task.waiver is not None for task in tasks if task.type in PROVED_BY_TESTS),
+        tests_waived=not any(task.is_proved_by_tests for task in tasks),
         required_files=_each_once(
             path for task in tasks for path in (*task.files_to_create, *task.test_files)
         ),

@@ -31,10 +31,7 @@ from amelia.model.evidence import (
     Verdict,
     VerifySettings,
 )
-from amelia.model.plan import TaskType
-
-PROVED_BY_TESTS = frozenset({TaskType.TEST, TaskType.IMPL, TaskType.REFACTOR})
-"""The types of work that are not accepted unless tests ran."""
+from amelia.model.plan import PROVED_BY_TESTS, TaskType
 
 MAY_BE_CHANCE = frozenset(
     {
@@ -139,7 +136,7 @@ def _of_receipts(
 ) -> Iterator[Problem | Note]:
     """Finds what is to be said about the runs themselves."""
     if result is None:
-        if demands.required_green or not PROVED_BY_TESTS.isdisjoint(demands.types):
+        if demands.required_green or _needs_tests(demands):
             text = "This unit has to be proved by tests, and no command to run them is known."
             yield Problem(ProblemCode.NOT_EXECUTED, text)
         else:
@@ -156,10 +153,14 @@ def _of_receipts(
             else "They never ran."
         )
         text = f"The tests could not be run on what this unit started from. {why}"
-        if TaskType.REFACTOR in demands.types:
+        if TaskType.REFACTOR in demands.types and not demands.tests_waived:
             yield Problem(ProblemCode.NO_BASELINE, text)
         else:
             yield Note(NoteCode.NO_BASELINE, text)
+
+
+def _needs_tests(demands: Demands) -> bool:
+    return not demands.tests_waived and not PROVED_BY_TESTS.isdisjoint(demands.types)
 
 
 def _has_new_tests(delta: Delta, before: Outcomes, now: Outcomes) -> bool:
@@ -223,8 +224,7 @@ def _of_absent_tests(case: Case) -> Iterator[Problem | Note]:
     """Says that there were no tests at all, where there had to be some."""
     if case.is_whole or has_single_tests(case.now):
         return
-    is_asked_for = not case.demands.tests_waived and not PROVED_BY_TESTS.isdisjoint(case.demands.types)
-    if is_asked_for or has_single_tests(case.before):
+    if _needs_tests(case.demands) or has_single_tests(case.before):
         yield Problem(ProblemCode.NO_TESTS, "The command ran and found no tests.")
     else:
         yield Note(NoteCode.NO_TESTS, "The command ran and found no tests; none were asked for.")

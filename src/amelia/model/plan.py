@@ -23,6 +23,10 @@ class TaskType(StrEnum):
     CHORE = "chore"
 
 
+PROVED_BY_TESTS = frozenset({TaskType.TEST, TaskType.IMPL, TaskType.REFACTOR})
+"""The types of work that are not accepted unless tests ran."""
+
+
 class TaskStatus(StrEnum):
     """Where a task stands. `blocked` is derived from dependencies, never written by an author."""
 
@@ -139,6 +143,11 @@ class Task:
     def files(self) -> tuple[str, ...]:
         """Returns every file the task declares, each once: created, modified, then tests."""
         return tuple(dict.fromkeys((*self.files_to_create, *self.files_to_modify, *self.test_files)))
+
+    @property
+    def is_proved_by_tests(self) -> bool:
+        """Says whether the task is not accepted unless tests ran; a waiver excuses all but writing tests."""
+        return self.type in PROVED_BY_TESTS and (self.waiver is None or self.type is TaskType.TEST)
 
     @property
     def estimated_complexity(self) -> Level:

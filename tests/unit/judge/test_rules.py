@@ -329,6 +329,15 @@ def test_nothing_executed_is_enough_for_documents_and_for_nothing_else() -> None
     assert noted(found) == [NoteCode.NOTHING_EXECUTED]
     for kind in (TaskType.IMPL, TaskType.REFACTOR):
         assert codes(verdict(None, None, Demands(types=(kind,)))) == [ProblemCode.NOT_EXECUTED]
+        assert verdict(None, None, Demands(types=(kind,), tests_waived=True)).passed
+
+
+def test_a_refactor_without_a_baseline_passes_only_if_its_tests_are_waived() -> None:
+    demands = Demands(types=(TaskType.REFACTOR,))
+    assert codes(verdict(None, ran(a="."), demands)) == [ProblemCode.NO_BASELINE]
+    waived = verdict(None, ran(a="."), replace(demands, tests_waived=True))
+    assert waived.passed
+    assert noted(waived) == [NoteCode.NO_BASELINE]
 
 
 def test_a_run_that_cannot_be_believed_is_a_problem_for_every_type() -> None:
