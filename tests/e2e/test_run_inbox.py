@@ -190,7 +190,7 @@ def test_failed_checks_are_followed_by_a_fresh_session_on_the_same_files(stage: 
     assert [event["promised"] for event in done.of_type("attempt_ended")] == [True, False, False]
     [first], [second] = stage.turns("1", 1), stage.turns("1", 2)
     assert first["session"] != second["session"]
-    assert "You declared this work to be done" in second["prompt"]
+    assert "This work was declared to be done" in second["prompt"]
     assert "go on from there" in second["prompt"]
 
 
@@ -206,7 +206,11 @@ def test_a_parked_task_is_cut_by_the_rules_and_carried_out_in_pieces(stage: Stag
     done = stage.amelia("answer", f"{stage.name}/2", "split")
     assert "2 is split into 2-a, 2-b" in done.out
     assert goes_on(stage).outcome == "completed"
-    assert stage.subjects() == ["Task 1: First", "Task 2-a: Second (a)", "Task 2-b: Second (b)"]
+    assert stage.subjects() == [
+        "Task 1: First",
+        "Task 2-a: Second (1/2): data layer",
+        "Task 2-b: Second (2/2): presentation layer",
+    ]
     assert stage.status()["completed_task_ids"] == ["1", "2"]
     assert "landed" in stage.amelia("log", stage.name, "2-a").out
 

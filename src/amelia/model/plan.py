@@ -171,7 +171,8 @@ class Unit:
     """What one agent session carries out and what is verified, reviewed and landed as one.
 
     `tasks` are ids of the plan's tasks as read; `pieces` are the tasks as they would run, which differ
-    from them only where a task was split. `group` is the level of the unit in the graph, from 1.
+    from them only where a task was split. `group` is the level of the unit in the graph, from 1. `piece_of`
+    names the unit that the plan asks for, of which this is a piece.
     """
 
     id: UnitId
@@ -180,6 +181,7 @@ class Unit:
     depends_on: tuple[UnitId, ...]
     group: int
     pieces: tuple[Task, ...] = field(default=(), repr=False)
+    piece_of: UnitId | None = None
 
 
 def unit_label(unit: UnitId, mode: Mode) -> str:

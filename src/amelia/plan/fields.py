@@ -94,7 +94,7 @@ class FieldIndex:
         files: list[tuple[str, str]] = []
         low, high = bisect_left(self._field_lines, line), bisect_right(self._field_lines, end_line)
         for field in self._fields[low:high]:
-            values = [field.value] if field.value else self._list_below(field, end_line)
+            values = [text for _, text in self._values(field, end_line)]
             if field.name in {"needs", "after"}:
                 worded = field.name == "after"
                 needs.extend(need for value in values for need in facts.references(value, worded=worded))
@@ -117,6 +117,12 @@ class FieldIndex:
         }
         return found | {name: tuple(dict.fromkeys(values)) for name, values in lists.items()}
 
+    def entries(self) -> Iterator[tuple[Field, Sequence[tuple[int, str]]]]:
+        """Yields every field that lists files or criteria, with the lines and texts of its values."""
+        for field in self._fields:
+            if field.name in _FILES or field.name == "criteria":
+                yield field, self._values(field, len(self._prose))
+
     def stated_elsewhere(self, tasks: Sequence[Task]) -> Iterator[tuple[str, Sequence[str]]]:
         """Yields what is said of a task outside its own lines: (task, what it depends on)."""
         starts = [task.line for task in tasks]
@@ -130,12 +136,15 @@ class FieldIndex:
         low, high = bisect_left(self._stated_lines, line), bisect_right(self._stated_lines, end_line)
         return (found for found in self._stated[low:high] if found.subject in {"", task_id})
 
-    def _list_below(self, field: Field, end_line: int) -> list[str]:
-        """Returns the list items that follow a field line without a value."""
-        values: list[str] = []
+    def _values(self, field: Field, end_line: int) -> list[tuple[int, str]]:
+        """Returns the value of a field, or the list items that follow it, with the lines they stand on."""
+        if field.value:
+            return [(field.line, field.value)]
+        values: list[tuple[int, str]] = []
         if field.name not in _LISTED:
             return values
-        for whole in self._prose[field.line : min(end_line, field.line + _LIST_LINES)]:
+        below = self._prose[field.line : min(end_line, field.line + _LIST_LINES)]
+        for number, whole in enumerate(below, start=field.line + 1):
             line = whole[:_LINE]
             item = _ITEM.match(line)
             is_field = bool(read_fields(line))
@@ -146,7 +155,7 @@ class FieldIndex:
             indent = len(item["indent"].expandtabs(4))
             if indent < field.indent or (is_field and (field.name in _FILES or indent <= field.indent)):
                 break
-            values.append(item["text"])
+            values.append((number, item["text"]))
         return values
 
 

@@ -14,7 +14,8 @@ from amelia.model.settings import PlanSettings
 from amelia.plan.digraph import admissible, in_order, levels_of, unimplied, union
 from amelia.plan.graph import DONE, dependency_graph, file_dependencies, topological_order
 from amelia.plan.phases import Phase, compute_phases
-from amelia.plan.split import shortened, split_all
+from amelia.plan.pieces import shortened
+from amelia.plan.split import split_all
 
 _URGENCY = {priority: number for number, priority in enumerate(Priority)}
 _MOST_EDGES = 1024
@@ -153,6 +154,7 @@ def _lifecycle(tasks: Sequence[Task], settings: PlanSettings) -> Built:
             tuple(UnitId(need) for need in graph[task_id]),
             group,
             (by_id[task_id],),
+            piece_of=UnitId(source[task_id]) if task_id in source else None,
         )
         for task_id, group in levels_of(graph, _ranks(left)).items()
     )

@@ -4,6 +4,7 @@ Keys may be added; none changes its meaning. Everything is derived from the stat
 its journal, and only from them. Numbers of phases start at 1, as their ids and directories do.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -36,6 +37,8 @@ from amelia.show.run.standing import (
 from amelia.show.run.times import Timeline, instant, lasted
 
 Json = dict[str, Any]
+
+_MARK = re.compile(r"^(.*) \(\d+/\d+\)(?:: .*)?$")
 
 
 class PhaseStatus(StrEnum):
@@ -196,9 +199,12 @@ def _task(task: TaskId, units: Sequence[Unit], view: _View) -> Json:
 
 
 def _whole_title(task: TaskId, unit: Unit) -> str:
-    """Returns the title of a split task, which its pieces carry with the mark of their id behind it."""
+    """Returns the title of a split task, which its pieces carry; every split put a mark behind it."""
     mark = unit.id.removeprefix(f"{task}-")
-    return unit.title.removesuffix(f" ({mark})")
+    title = unit.title.removesuffix(f" ({mark})")  # as runs of older versions marked them
+    for _ in mark.split("-"):
+        title = _MARK.sub(r"\1", title)
+    return title
 
 
 def _joint(statuses: set[TaskStatus]) -> TaskStatus:
