@@ -211,10 +211,12 @@ def _remembering(state: Failing) -> Track:
 def _parked(state: Failing | Reviewing | Resting, event: ev.UnitParked) -> Parked:
     parked = Parked(track=state.track, reason=event.reason, detail=event.detail)
     match state:
-        case Failing(work=work, feedback=feedback, asking=asking):
-            asking = asking if event.question is not None else None
+        case Failing(work=work, asking=asking):
+            # What was asked is what was recorded, whatever words it would be asked in today.
+            question = event.question
+            asking = replace(asking, question=question) if asking and question is not None else None
             track = _counted(state, state.track)
-            return replace(parked, track=track, work=work, feedback=feedback, asking=asking)
+            return replace(parked, track=track, work=work, feedback=event.detail, asking=asking)
         case Reviewing(work=work):
             return replace(parked, work=work, stage=replace(state, tries=0))
         case Resting(then=then):
@@ -357,7 +359,7 @@ def _after_evaluation(state: Evaluating, event: ev.FindingsEvaluated) -> UnitSta
         return Landing(track=track, work=state.work, red=state.red)
     unclear = tuple(found for found in left if ruled.get(found.id) is Disposition.CLARIFY)
     if unclear:
-        asking = Asking(question=about_findings(unclear), session=state.session, red=state.red)
+        asking = Asking(question=about_findings(unclear, event.rulings), session=state.session, red=state.red)
         return _asking(track, state.work, asking, feedback=asking.question.text)
     ids = ",".join(sorted(found.id for found in left))
     seen = f"{state.work.tree}:{state.results}:{ids}"

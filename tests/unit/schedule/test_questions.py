@@ -1,5 +1,6 @@
 """A unit that asks a person: how it waits, what an answer leads to, and when the default counts."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -201,3 +202,20 @@ def test_the_default_counts_once_the_deadline_has_passed(
 def test_a_run_that_is_over_answers_nothing() -> None:
     story = asks(in_mode(Mode.TASKS), Question(text="?", default="this", deadline=NOW.isoformat()))
     assert not list(overdue(story.hears(ev.AbortRequested()).run, NOW))
+
+
+def test_a_question_about_findings_says_why_the_evaluator_asks_it_and_keeps_the_words_it_was_asked_in() -> (
+    None
+):
+    story = unclear(
+        Ruling(LEAKS.id, Disposition.CLARIFY, "Who  knows\nwhere?"), Ruling(NAMING.id, Disposition.CLARIFY)
+    )
+    assert asked(story).text == f"- {LEAKS}\n  The evaluator says: Who knows where?\n- {NAMING}"
+    old = replace(asked(story), text="in the words of an older version")
+    parked = next(event for event in story.journal if isinstance(event, ev.UnitParked))
+    then = replace(parked, question=old, detail=old.text)
+    journal = [then if event is parked else event for event in story.journal]
+    state = fold(journal).units[A]
+    assert isinstance(state, Parked)
+    assert state.asking is not None
+    assert (state.asking.question, state.feedback) == (old, old.text)
