@@ -45,11 +45,15 @@ class Objection:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """A verification that passed: the tree that was tested, and the digest of the receipt."""
+    """A verification that passed: the tree that was tested, and the digest of the receipt.
+
+    `red` are the tests that failed, as they should: a later unit implements what they test.
+    """
 
     tree: str | None
     digest: str | None
     notes: tuple[str, ...] = ()
+    red: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +148,7 @@ def _after(chronicle: Chronicle, event: ev.Event) -> Chronicle:
     return chronicle
 
 
-def _told(chronicle: Chronicle, event: ev.Event) -> Chronicle:  # noqa: C901, PLR0911 - a line per event
+def _told(chronicle: Chronicle, event: ev.Event) -> Chronicle:  # noqa: C901, PLR0911, PLR0912 - a line per event
     match event:
         case ev.UnitLanded(unit, attempt, commit):
             landing = Landing(attempt, chronicle.tip, commit)
@@ -161,7 +165,9 @@ def _told(chronicle: Chronicle, event: ev.Event) -> Chronicle:  # noqa: C901, PL
             return _with(chronicle, unit, skipped=satisfies, stopped=None, is_running=False)
         case ev.UnitParked(unit, reason, detail) | ev.StepBroke(unit=unit, reason=reason, detail=detail):
             return _with(chronicle, unit, stopped=(reason, detail), is_running=False)
-        case ev.UnitReset(unit) | ev.UnitFixed(unit) | ev.UnitHeld(unit) | ev.UnitRested(unit):
+        case ev.UnitReset(unit):
+            return _with(chronicle, unit, cause=None, stopped=None, is_running=False)
+        case ev.UnitFixed(unit) | ev.UnitHeld(unit) | ev.UnitRested(unit):
             return _with(chronicle, unit, stopped=None, is_running=False)
         case ev.QuestionAnswered():
             return _answered(chronicle, event)
@@ -210,8 +216,8 @@ def _attempted(chronicle: Chronicle, event: ev.Event) -> Chronicle:  # noqa: PLR
     match event:
         case ev.AttemptEnded(unit=unit):
             return _written(chronicle, chronicle.chapters[unit], event)
-        case ev.AttemptVerified(unit=unit, passed=True, receipt=tree, proof=digest, notes=notes):
-            return _with(chronicle, unit, proof=Proof(tree, digest, notes))
+        case ev.AttemptVerified(unit=unit, passed=True, receipt=tree, proof=digest, notes=notes, red=red):
+            return _with(chronicle, unit, proof=Proof(tree, digest, notes, red))
         case ev.AttemptVerified(unit=unit, attempt=attempt, feedback=text):
             return _objected(chronicle, unit, Objection(attempt, "the executed checks", text))
         case ev.AttemptReviewed(unit=unit, findings=findings):

@@ -39,13 +39,17 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a step belongs: the unit and its attempt, the lane it runs in, and the base it started from."""
+    """Where a step belongs: the unit and its attempt, the lane it runs in, and the base it started from.
+
+    `red_tasks` are those of the unit's tasks that write tests for a later unit to implement.
+    """
 
     assigned: Unit
     lane: int
     attempt: int
     base: CommitId
     progress: Progress = Progress()
+    red_tasks: tuple[TaskId, ...] = ()
 
     @property
     def unit(self) -> UnitId:
@@ -88,13 +92,17 @@ class VerifyWork:
 
 @dataclass(frozen=True, slots=True)
 class ReviewWork:
-    """Let another agent read the work; later rounds see what changed since `reviewed`."""
+    """Let another agent read the work; later rounds see what changed since `reviewed`.
+
+    `red` are the tests that fail as they should: a later unit implements what they test.
+    """
 
     at: Place
     work: Work
     reviewed: CommitId | None
     open_findings: tuple[Finding, ...]
     notes: tuple[str, ...] = ()
+    red: tuple[str, ...] = ()
     allowance: Allowance = UNBOUNDED
     step = Step.REVIEW
 
@@ -106,6 +114,7 @@ class EvaluateFindings:
     at: Place
     work: Work
     findings: tuple[Finding, ...]
+    red: tuple[str, ...] = ()
     allowance: Allowance = UNBOUNDED
     step = Step.EVALUATE
 

@@ -27,12 +27,13 @@ from amelia.model.state import (
     Reviewing,
     RunState,
     Skipped,
+    Track,
     Verifying,
     Wish,
 )
 from amelia.schedule.budget import is_held, left_for
 from amelia.schedule.pick import startable
-from amelia.schedule.red import expected, owed_and_waived
+from amelia.schedule.red import expected, owed_and_waived, red_tasks
 from amelia.schedule.retry import after_failure
 
 
@@ -136,27 +137,26 @@ def _starts(run: RunState) -> Iterator[cmd.Command]:
 
 def _step(run: RunState, unit: Unit, state: Active) -> cmd.Command:
     track = state.track
-    at = cmd.Place(
-        unit, lane=track.lane, attempt=track.attempt, base=track.base, progress=_progress(run, unit)
-    )
+    at = _place(run, unit, track)
     match state:
         case Driving():
             return _turn(run, at, state)
         case Verifying(work=work, is_promised=is_promised):
             fit = expected(run, unit, base=track.base)
             return cmd.VerifyWork(at, work, fit, by_person=track.by_person, is_promised=is_promised)
-        case Reviewing(work=work, notes=notes):
+        case Reviewing(work=work, notes=notes, red=red):
             return cmd.ReviewWork(
                 at,
                 work=work,
                 notes=notes,
+                red=red,
                 reviewed=track.reviewed,
                 open_findings=track.findings,
                 allowance=left_for(run, unit.id),
             )
-        case Evaluating(work=work):
+        case Evaluating(work=work, red=red):
             left = left_for(run, unit.id)
-            return cmd.EvaluateFindings(at, work=work, findings=track.findings, allowance=left)
+            return cmd.EvaluateFindings(at, work=work, findings=track.findings, red=red, allowance=left)
         case Landing(work=work):
             fit = expected(run, unit, base=run.tip)
             return cmd.LandWork(at, work=work, tip=run.tip, expected=fit, by_person=track.by_person)
@@ -164,6 +164,17 @@ def _step(run: RunState, unit: Unit, state: Active) -> cmd.Command:
             return cmd.Rest(at, until, track.rests)
         case _:
             assert_never(state)
+
+
+def _place(run: RunState, unit: Unit, track: Track) -> cmd.Place:
+    return cmd.Place(
+        unit,
+        lane=track.lane,
+        attempt=track.attempt,
+        base=track.base,
+        progress=_progress(run, unit),
+        red_tasks=red_tasks(run, unit),
+    )
 
 
 def _turn(run: RunState, at: cmd.Place, state: Driving) -> cmd.StartTurn:
