@@ -6,7 +6,7 @@ The goal, the issue, the product's criteria, old plans and people's words are da
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from amelia.context.prompts import fenced
+from amelia.context.quoting import fenced
 from amelia.context.texts import Texts
 
 
@@ -41,9 +41,9 @@ def architect_prompt(texts: Texts, commission: Commission, revision: Revision) -
             "\n".join(f"- {criterion}" for criterion in commission.criteria),
             said="Each belongs to exactly one task, with its id:",
         ),
-        plan=_section("Your last plan", revision.plan, language="markdown"),
+        plan=_section("The last plan", revision.plan, language="markdown"),
         problems=_section("What is wrong with it", listed),
-        failure=_section("Your last answer was unusable", revision.failure),
+        failure=_section("The last answer was unusable", revision.failure),
         feedback=_section(
             "What a person says",
             revision.feedback,

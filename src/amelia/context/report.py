@@ -9,7 +9,8 @@ from functools import reduce
 
 from amelia.context.chronicle import Chapter, Chronicle
 from amelia.context.execution_state import run_status, unit_status
-from amelia.context.summary import one_line, shortened
+from amelia.context.quoting import one_line
+from amelia.context.summary import shortened
 from amelia.model.agents import Spent
 from amelia.model.findings import Disposition
 from amelia.model.git import branch_ref

@@ -7,7 +7,7 @@ does not fit is counted, never dropped in silence.
 from amelia.model.evidence import Verdict
 
 _ROOM = 20_000
-_DESPITE = "You declared this work to be done, but the executed checks do not accept it:"
+_DESPITE = "This work was declared to be done, but the executed checks do not accept it:"
 
 
 def feedback(verdict: Verdict, *, is_promised: bool = False) -> str:

@@ -9,7 +9,8 @@ from typing import TypeVar
 
 from anyio import to_thread
 
-from amelia.context.prompts import Assignment, evaluator_prompt, reviewer_prompt
+from amelia.context.prompts import Assignment
+from amelia.context.review_prompts import evaluator_prompt, reviewer_prompt
 from amelia.judge.answers import (
     EVALUATION_SCHEMA,
     REVIEW_SCHEMA,
@@ -69,6 +70,7 @@ async def evaluate_findings(shop: Workshop, command: EvaluateFindings, tell: Tel
             await _assignment(shop, at),
             diff=await _diff(shop, at.base, command.work.commit),
             findings=command.findings,
+            red=command.red,
         ),
         schema=EVALUATION_SCHEMA,
         read=lambda report: check_rulings(report, command.findings),
@@ -92,8 +94,9 @@ async def _review_prompt(shop: Workshop, command: ReviewWork) -> str:
     return reviewer_prompt(
         shop.desk.texts,
         await _assignment(shop, at),
-        checks="\n".join([await account(shop, at, command.work.tree), *command.notes]),
+        checks="\n".join([await account(shop, at, command.work.tree, red=command.red), *command.notes]),
         diff=await _diff(shop, at.base, commit),
+        red=command.red,
         since=since,
         open_findings=command.open_findings,
     )

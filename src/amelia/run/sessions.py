@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from anyio import to_thread
 
 from amelia.context.prompts import (
-    Retry,
     answer_prompt,
     continuation_prompt,
     developer_prompt,
     resumption_prompt,
 )
+from amelia.context.retries import Retry, StartingPoint
 from amelia.context.texts import Texts
 from amelia.judge.answers import REPORT_SCHEMA, Invalid, Report, read_report
 from amelia.model import events as ev
@@ -97,7 +97,6 @@ def _joined(reports: Sequence[Report]) -> Report:
 def _question(shop: Workshop, command: StartTurn, lane: Lane) -> Question[Report]:
     at, texts, chronicle = command.at, shop.desk.texts, shop.recorder.catch_up()
     retry = shop.retry(at, chronicle, command.feedback)
-    is_begun = command.start != at.base
     return Question(
         role=Role.DEVELOPER,
         at=at,
@@ -108,8 +107,7 @@ def _question(shop: Workshop, command: StartTurn, lane: Lane) -> Question[Report
             shop.assignment(at, chronicle),
             retry=retry,
             answers=command.answers,
-            is_begun=is_begun,
-            is_cut_off=is_begun and command.is_again,
+            start=_starting_point(command, retry),
         ),
         schema=REPORT_SCHEMA,
         read=read_report,
@@ -117,6 +115,14 @@ def _question(shop: Workshop, command: StartTurn, lane: Lane) -> Question[Report
         before=command.before,
         allowance=command.allowance,
     )
+
+
+def _starting_point(command: StartTurn, retry: Retry | None) -> StartingPoint:
+    if command.start == command.at.base:
+        return StartingPoint.BASE
+    if retry is not None and retry.commit == command.start:
+        return StartingPoint.LAST_ATTEMPT
+    return StartingPoint.CUT_OFF if command.is_again else StartingPoint.BEGUN
 
 
 def _news(texts: Texts, command: StartTurn, retry: Retry | None) -> str:

@@ -82,7 +82,7 @@ def _verdict(answer: Answer[Report], allowance: Allowance) -> tuple[Ending, str]
     ending = ended.ending
     if ending is Ending.OUT_OF_BUDGET and not allowance.is_used_up_by(answer.spent):
         ending = Ending.FAILED  # a bound of the agent's own; another turn would find the same
-    opening = "" if ending is Ending.LIMITED else f"The agent's turn ended badly: {ending}."
+    opening = "" if ending is Ending.LIMITED else f"The turn ended badly: {ending}."
     return ending, "\n".join(part for part in (opening, ended.detail, ended.text) if part)
 
 
@@ -91,7 +91,7 @@ def _reported(report: Report) -> tuple[Ending, str]:
         return Ending.OK, report.summary
     left = ", ".join(report.subtasks_failed)
     parts = (
-        f"The agent reports its work as {report.status}.",
+        f"The work was reported as {report.status}.",
         report.summary,
         report.error_context or "",
         f"Left to do: {left}" if left else "",

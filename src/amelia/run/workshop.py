@@ -3,7 +3,7 @@
 What an agent, or a test that it wrote, left of a lane is no obstacle: access that it took away is taken back.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -11,13 +11,15 @@ from typing import TypeVar
 
 from amelia.context.chronicle import Chronicle
 from amelia.context.places import Places
-from amelia.context.prompts import Assignment, Finished, Retry
+from amelia.context.prompts import Assignment, Finished, OtherPiece
+from amelia.context.retries import Retry
 from amelia.judge.verify import Verifier
 from amelia.land.message import trailers, unit_message
 from amelia.model.commands import Place
 from amelia.model.errors import GitError
 from amelia.model.events import RunStarted
 from amelia.model.git import CommitId, NotTaken, Snapshot, Stamp, TreeId, attempt_ref
+from amelia.model.plan import Unit
 from amelia.run.asking import Desk
 from amelia.run.recording import Recorder
 from amelia.system.git_commands import tree_of, untracked
@@ -152,6 +154,8 @@ class Workshop:
             progress=at.progress,
             needs=tuple(Finished(unit, landing.commit) for unit, landing in needs if landing is not None),
             landed=chronicle.landed,
+            red_tasks=at.red_tasks,
+            others=tuple(_other_pieces(at.assigned, chronicle)),
         )
 
     def retry(self, at: Place, chronicle: Chronicle, feedback: str) -> Retry | None:
@@ -177,6 +181,13 @@ def _with_access(lane: Lane, act: Callable[[], T]) -> T:
     except (PermissionError, GitError):  # git does not tell them apart
         open_up(lane.directory)
         return act()
+
+
+def _other_pieces(unit: Unit, chronicle: Chronicle) -> Iterator[OtherPiece]:
+    """Yields the other pieces of what a unit is a piece of, in the order of the run."""
+    for other in chronicle.facts.units if unit.piece_of is not None else ():
+        if other.piece_of == unit.piece_of and other.id != unit.id:
+            yield OtherPiece(other, chronicle.chapters[other.id].landing is not None)
 
 
 def _strays(lane: Lane) -> list[str]:

@@ -235,9 +235,9 @@ async def test_work_that_the_agent_itself_does_not_call_complete_has_failed(
     }
     event = await attempt(bench, reporting(report, roof="half"))
     assert event.ending is Ending.FAILED
-    assert event.summary == f"The agent reports its work as {status}.\nno roof\nno wood\nLeft to do: 2, 3"
+    assert event.summary == f"The work was reported as {status}.\nno roof\nno wood\nLeft to do: 2, 3"
     bare = await attempt(bench, reporting({"status": status}, roof="half"))
-    assert bare.summary == f"The agent reports its work as {status}."
+    assert bare.summary == f"The work was reported as {status}."
 
 
 @pytest.mark.parametrize(
@@ -253,7 +253,7 @@ async def test_a_turn_that_ended_badly_is_told_as_it_ended_whatever_it_reports(
 
     event = await attempt(bench, act)
     assert event.ending is how
-    assert event.summary == f"The agent's turn ended badly: {how}.\nexit 3\nBye"
+    assert event.summary == f"The turn ended badly: {how}.\nexit 3\nBye"
     assert event.until is None
 
 
