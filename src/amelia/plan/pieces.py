@@ -145,10 +145,12 @@ class _Narrowed:
     def _missing(self, text: str) -> Iterator[str]:
         """Yields lines with the piece's files and criteria that its text does not name."""
         paths = [path for path in self.piece.files if path not in text]
+        criteria = [criterion for criterion in self.piece.acceptance_criteria if criterion not in text]
+        if paths or criteria:
+            yield ""
         if paths:
             yield "- Files:"
             yield from (f"  - {self._role(normal_path(path))}: `{path}`" for path in paths)
-        criteria = [criterion for criterion in self.piece.acceptance_criteria if criterion not in text]
         if criteria:
             yield "- Acceptance criteria:"
             yield from (f"  - {criterion}" for criterion in criteria)

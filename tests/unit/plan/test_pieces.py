@@ -87,7 +87,7 @@ def test_a_field_of_which_nothing_is_left_goes_and_what_stands_beside_it_stays()
     )
     whole = replace(whole, files_to_create=("b.py",))
     assert told(whole, piece(whole, "b.py")) == (
-        "### Task 1: A\n**Type:** impl | **Files:** none\n\n\nEnd.\n- Files:\n  - create: `b.py`\n"
+        "### Task 1: A\n**Type:** impl | **Files:** none\n\n\nEnd.\n\n- Files:\n  - create: `b.py`\n"
     )
 
 
@@ -102,7 +102,7 @@ def test_what_the_section_does_not_name_is_told_all_the_same() -> None:
     )
     one = piece(whole, "a.py", "test_a.py", criteria=("x is 1", "Just do it."))
     assert told(whole, one) == (
-        "# A\n\nJust do it.\n- Files:\n  - modify: `a.py`\n  - test: `test_a.py`\n"
+        "# A\n\nJust do it.\n\n- Files:\n  - modify: `a.py`\n  - test: `test_a.py`\n"
         "- Acceptance criteria:\n  - x is 1\n"
     )
 
