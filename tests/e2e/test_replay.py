@@ -15,7 +15,7 @@ from amelia.app.replay import saved
 from amelia.app.replay.scripts import UnplayableError
 from amelia.record.runs import RunDirectory
 from programs import users_settings
-from repositories import make_repository
+from repositories import Repo, make_repository
 from stories import (
     APPROVED,
     FILES,
@@ -97,7 +97,9 @@ def events(stage: Stage, run: str, *kinds: str) -> list[dict[str, Any]]:
 
 
 def landed_trees(stage: Stage, run: str) -> list[str]:
-    return stage.repo.git("log", "--format=%T", f"HEAD..amelia/{run}").splitlines()
+    own = stage.home / "runs" / run / "repository"
+    repo = Repo(own) if own.exists() else stage.repo
+    return repo.git("log", "--format=%T", f"HEAD..amelia/{run}").splitlines()
 
 
 def goes_on(stage: Stage, run: str) -> Done:

@@ -57,7 +57,8 @@ class SecondRunError(AmeliaError):
 class NewRun:
     """A run that is to be: of which plan, from which base, with which settings.
 
-    `plan_path` is None for a plan that is in no file; the run keeps its text in any case.
+    `plan_path` is None for a plan that is in no file; the run keeps its text in any case. `replay_of` is the
+    repository of the run that is played again, if this is a replay.
     """
 
     compiled: CompiledPlan
@@ -68,6 +69,7 @@ class NewRun:
     base: str | None = None
     tracker_id: str | None = None
     is_again: bool = False
+    replay_of: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +94,14 @@ def begin_run(new: NewRun, *, home: Path) -> RunDirectory:
         _refuse_second_run(new, home=home, source=source)
     new = replace(new, settings=replace(new.settings, agents=anyio.run(choose_agents, new.settings)))
     directory = new_directory(home, source, name=new.plan_path.name if new.plan_path else "")
+    begin_in(directory, new, source=source, base=base)
+    return directory
+
+
+def begin_in(directory: RunDirectory, new: NewRun, *, source: Source, base: CommitId | None) -> None:
+    """Makes a run in a directory that was made for it."""
     with beginning(directory, source) as journal:
         journal.append([prepare_run(new, directory, source=source, base=base)])
-    return directory
 
 
 def new_directory(home: Path, source: Source, *, name: str) -> RunDirectory:
@@ -184,6 +191,7 @@ def prepare_run(new: NewRun, directory: RunDirectory, *, source: Source, base: C
         onto=source.branch,
         finish=settings.finish,
         record=_record_place(new, store, start, home=directory.path.parent.parent),
+        replay_of=new.replay_of,
     )
 
 

@@ -26,7 +26,8 @@ class RecordPlace:
 class RunStarted:
     """A run of a plan on a repository began; everything that decides its course stands here.
 
-    `onto` is the branch that was checked out, `finish` what is to become of the run's own.
+    `onto` is the branch that was checked out, `finish` what is to become of the run's own. `replay_of` is the
+    repository of the run that is played again, if this is a replay; `repository` is a copy of it then.
     """
 
     run: RunId
@@ -48,6 +49,7 @@ class RunStarted:
     onto: str | None = None
     finish: Finish = Finish.LEAVE
     record: RecordPlace | None = None
+    replay_of: str | None = None
 
     @property
     def record_place(self) -> RecordPlace:

@@ -73,8 +73,8 @@ def init_bare(git_dir: Path, *, object_format: str) -> None:
 
 
 def init(directory: Path) -> Repository:
-    """Makes a directory a repository, with a branch called main."""
-    run_git(directory, "init", "--quiet", "--initial-branch=main")
+    """Makes a directory a repository without any template, with a branch called main."""
+    run_git(directory, "init", "--quiet", "--template=", "--initial-branch=main")
     return Repository(directory / ".git", work_tree=directory)
 
 

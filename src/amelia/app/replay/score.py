@@ -2,6 +2,7 @@
 
 - Only the journal is read: what counted is there, and nothing else. An answer is one turn, also where an
   agent was asked twice for its report; a turn that a crash cut off left no answer, and is no part of it.
+- What became of the branch is no part of it: nothing is delivered a second time.
 - No time passes: limits in a row become one that is over, a silent agent is one that crashed, and a question
   has no deadline.
 """
@@ -12,6 +13,7 @@ from typing import TypeAlias, cast, get_args
 
 from amelia.model import events as ev
 from amelia.model.agents import Ending, Role, Usage, total
+from amelia.model.delivery import FinishChosen
 from amelia.model.findings import Finding, Ruling, Weight
 from amelia.model.git import CommitId, TreeId
 from amelia.model.journal import Recorded, Wanted, since_start
@@ -68,6 +70,11 @@ class Resumed:
 
 Cue: TypeAlias = Turn | Reached | Resumed | Wanted
 """One entry of a score."""
+
+
+def is_played(wish: Wanted) -> bool:
+    """Says whether a replay repeats what a person wished: nobody waits for it, and it delivers nothing."""
+    return not isinstance(wish, ev.PauseRequested | FinishChosen)
 
 
 def playable(past: Sequence[Recorded]) -> tuple[Sequence[Recorded], UnitId | None]:
@@ -148,10 +155,8 @@ class _Listener:
                 self._subtasks.setdefault(unit, {})[task] = is_done
             case ev.RunResumed() if self._run.outcome is not None:
                 self.score.append(Resumed())
-            case ev.PauseRequested():
-                pass  # nobody waits for a replay
-            case _ if isinstance(event, get_args(Wanted)):
-                self.score.append(cast("Wanted", event))
+            case _ if isinstance(event, get_args(Wanted)) and is_played(wish := cast("Wanted", event)):
+                self.score.append(wish)
                 if isinstance(event, _STOPS):
                     self.score += _cut_off(self._run)
             case _:
