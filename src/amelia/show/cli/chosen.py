@@ -26,6 +26,7 @@ class Chosen(TypedDict, total=False):
     max_cost: float | None
     max_tokens: int | None
     finish: Finish | None
+    without_record: bool
 
 
 def profile_option(command: _Command) -> _Command:
@@ -81,6 +82,7 @@ def load_here(chosen: Chosen) -> Loaded:
         "parallel_workers": ("--parallel", chosen.get("parallel")),
         "budget.run_cost": ("--max-cost", chosen.get("max_cost")),
         "budget.run_tokens": ("--max-tokens", chosen.get("max_tokens")),
+        "commit_record": ("--without-record", False if chosen.get("without_record") else None),
         "finish": ("--pr" if chosen.get("finish") is Finish.PR else "--merge", chosen.get("finish")),
     }
     values = {key: (option, value) for key, (option, value) in said.items() if value is not None}

@@ -23,7 +23,7 @@ from amelia.plan.source import LARGEST
 from amelia.record.runs import RunDirectory, started
 from amelia.show.cli.chosen import Chosen, run_options, settings_here
 from amelia.show.cli.driving import drive
-from amelia.show.cli.finishing import finish_options, point_on
+from amelia.show.cli.finishing import delivery_notices, finish_options, point_on
 from amelia.show.cli.goals import begin_draft, may_ask, path_of, settle
 from amelia.show.cli.tree import draw_errors, draw_plan
 from amelia.show.terms import terms_lines
@@ -132,7 +132,7 @@ def _begin(new: NewRun, confirmed: RunTerms | None, *, is_parallel_said: bool) -
     for line in terms_lines(terms):
         if confirmed is None or (line.startswith(_MAY_DIFFER) and line not in before):
             click.echo(line, err=True)
-    for notice in (*_choices(new.settings, directory), *notices(directory)):
+    for notice in (*_choices(new.settings, directory), *notices(directory), *delivery_notices(found[1])):
         click.echo(f"note: {printable(notice)}", err=True)
     return directory
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 
-from amelia.model.delivery import Finish
 from amelia.model.findings import Disposition
 from amelia.model.git import branch_ref
 from amelia.model.outcome import Reason, Result
@@ -146,7 +145,7 @@ def _counts(scene: Scene) -> Iterator[str]:
 def _delivered(run: RunState) -> Iterator[str]:
     done, undone = run.delivery.done, run.delivery.undone
     if done is not None:
-        yield f"{'merged into' if done.finish is Finish.MERGE else 'pull request'} {printable(done.where)}"
+        yield f"{'merged into' if done.finish.is_merge else 'pull request'} {printable(done.where)}"
     if undone is not None:
         yield f"taken back by {undone.revert[:12]}" if undone.revert else "taken back"
 

@@ -15,7 +15,6 @@ from amelia.model.agents import Ending
 from amelia.model.delivery import (
     DeliveryEvent,
     DeliveryRefused,
-    Finish,
     FinishChosen,
     RunDelivered,
     RunUndone,
@@ -112,9 +111,9 @@ def _of_run(event: ev.RunEvent, run: RunState) -> str | None:  # noqa: C901, PLR
 def _of_delivery(event: DeliveryEvent) -> str:
     match event:
         case FinishChosen(finish):
-            return f"when it is completed: {finish}"
+            return f"when it is completed: {finish.replace('_', ' ')}"
         case RunDelivered(finish, where=where):
-            return f"merged into {where}" if finish is Finish.MERGE else f"pull request: {where}"
+            return f"merged into {where}" if finish.is_merge else f"pull request: {where}"
         case DeliveryRefused(detail=detail):
             return f"not delivered: {detail}"
         case RunUndone(kept=kept, revert=None):

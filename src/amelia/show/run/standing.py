@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from amelia.model.agents import Allowance, Spent
-from amelia.model.delivery import DeliveryRefused, Finish
+from amelia.model.delivery import DeliveryRefused, FinishChosen
 from amelia.model.outcome import Reason, Result
 from amelia.model.plan import TaskId, TaskStatus, UnitId
 from amelia.model.questions import Question
@@ -60,7 +60,7 @@ def outcome_in_words(run: RunState) -> str:
     if run.delivery.undone is not None:
         return f"{result}, taken back"
     if run.delivery.done is not None:
-        return f"{result}, {'merged' if run.delivery.done.finish is Finish.MERGE else 'pull request'}"
+        return f"{result}, {'merged' if run.delivery.done.finish.is_merge else 'pull request'}"
     return result
 
 
@@ -270,8 +270,8 @@ def exits_of_run(run: RunState) -> tuple[Exit, ...]:
 
 def _delivering(run: RunState, refused: DeliveryRefused) -> Iterator[Exit]:
     """Yields what can be done about a branch that was not delivered: by hand, once more, or not at all."""
-    how = ("--pr",) if refused.finish is Finish.PR else ("--merge", "ff")
-    again = _exit(run, "finish", *how, effect="try it again; what you did by hand is found")
+    wish = FinishChosen(refused.finish, run.delivery.without_record)
+    again = _exit(run, "finish", *wish.options, effect="try it again; what you did by hand is found")
     by_hand = (printable(command) for command in refused.commands)
     yield from (Exit(command, "") for command in by_hand if command != again.command)
     yield again
