@@ -113,8 +113,10 @@ def home_check(home: Path, *, free: int, is_writable: bool) -> Check:
     return well("state", text)
 
 
-def runs_checks(*, finished: int, interrupted: Sequence[str], unreadable: Sequence[str]) -> Iterable[Check]:
-    """Says which runs a person may want to do something about."""
+def runs_checks(
+    *, finished: int, interrupted: Sequence[str], unreadable: Sequence[str], clears: str = "amelia gc"
+) -> Iterable[Check]:
+    """Says which runs a person may want to do something about; `clears` is the command that makes room."""
     if unreadable:
         hint = "`amelia status` in their repository says why"
         yield doubtful("runs", f"cannot be read: {_named(unreadable)}", hint)
@@ -122,7 +124,7 @@ def runs_checks(*, finished: int, interrupted: Sequence[str], unreadable: Sequen
         hint = f"go on: amelia resume {interrupted[0]}; or give it up: amelia abort {interrupted[0]}"
         yield doubtful("runs", f"interrupted: {_named(interrupted)}", hint)
     if finished:
-        yield doubtful("runs", f"{finished} finished, whose files are still there", "make room: amelia gc")
+        yield doubtful("runs", f"{finished} finished, whose files are still there", f"make room: {clears}")
     if not (unreadable or interrupted or finished):
         yield well("runs", "none that needs anything")
 

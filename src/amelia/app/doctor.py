@@ -34,7 +34,7 @@ from amelia.app.checkup import (
 )
 from amelia.app.history import take_inventory
 from amelia.config import NO_OPTIONS, Options, load
-from amelia.config.places import caller_secrets, is_repository
+from amelia.config.places import caller_secrets, is_repository, repository_around
 from amelia.drive.transcript import Redactor
 from amelia.judge.detect import find_command
 from amelia.model.agents import AgentSettings, DriverInfo, Role
@@ -128,8 +128,12 @@ def _look_at_runs(patient: _Patient) -> Iterable[Check]:
     inventory = take_inventory(patient.home)
     idle = [known for known in inventory.runs if not known.is_driven]
     final = [known for known in idle if known.run.outcome is not None and known.run.outcome.is_final]
+    finished = [known.run.facts for known in final if known.directory.store.exists()]
+    here = str(repository_around(patient.place))
+    is_here = all((facts.replay_of or facts.repository) == here for facts in finished)
     yield from runs_checks(
-        finished=sum(known.directory.store.exists() for known in final),
+        finished=len(finished),
+        clears="amelia gc" if is_here else "amelia gc --all",
         interrupted=[known.directory.run for known in idle if not is_over(known.run)],
         unreadable=[one.directory.run for one in inventory.lost],
     )
