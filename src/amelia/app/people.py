@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from amelia.app.workshops import open_workshop
 from amelia.model.commands import Place
 from amelia.model.errors import AmeliaError
-from amelia.model.events import UnitFixed, UnitReset, Work
+from amelia.model.events import UnitFixed, UnitReset
 from amelia.model.journal import Wanted
 from amelia.model.plan import UnitId
 from amelia.model.state import Parked, RunState
@@ -146,4 +146,4 @@ def finish_repair(repair: Repair) -> UnitFixed:
     """Keeps what the person did, and returns the wish to have it verified and landed."""
     kept = repair.shop.keep(repair.at, repair.lane, repair.ref)
     mark(repair.lane, Unkept(repair.at.base, repair.ref))  # the person may go on there
-    return UnitFixed(repair.at.unit, Work(kept.commit, kept.tree))
+    return UnitFixed(repair.at.unit, kept.work)

@@ -135,6 +135,8 @@ class NoteCode(StrEnum):
 
     NOTHING_EXECUTED = "nothing_executed"
     """No tests ran; only files were looked at."""
+    LEFT_OUT = "left_out"
+    """Generated files are in the worktree and no part of the work."""
     DECIDED_BY_PERSON = "decided_by_person"
     """Something that would be held against an agent, done by a person's own hand."""
     NO_TESTS = "no_tests"

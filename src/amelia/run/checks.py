@@ -12,6 +12,7 @@ from anyio import to_thread
 
 from amelia.judge.demands import demands_of
 from amelia.judge.feedback import feedback
+from amelia.judge.generated import without_generated
 from amelia.judge.person import of_a_person
 from amelia.judge.receipts import digest, fingerprint, told
 from amelia.judge.recipe import recipe_files
@@ -73,6 +74,7 @@ async def check_work(
     )
     delta = await to_thread.run_sync(lambda: _delta(shop, demands, base=base, tree=tree))
     verdict, receipt = await shop.verifier.verify(delta, demands, _checkout_of(shop, command.at))
+    verdict = without_generated(verdict, command.work.left_out)
     return Checked(of_a_person(verdict) if command.by_person else verdict, receipt)
 
 

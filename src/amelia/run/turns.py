@@ -54,7 +54,7 @@ async def start_turn(shop: Workshop, command: StartTurn, tell: Tell) -> tuple[ev
             unit=at.unit,
             attempt=at.attempt,
             ending=ending,
-            work=ev.Work(kept.commit, kept.tree),
+            work=kept.work,
             summary=summary[:_LONGEST],
             refused=_refused(kept),
             session=ended.session,

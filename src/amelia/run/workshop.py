@@ -24,6 +24,7 @@ from amelia.run.asking import Desk
 from amelia.run.recording import Recorder
 from amelia.system.git_commands import tree_of, untracked
 from amelia.system.git_places import Lane, Purpose, Store
+from amelia.workspace.generated import exclude_generated, find_generated, left_out
 from amelia.workspace.lanes import prepare
 from amelia.workspace.removal import open_up
 from amelia.workspace.snapshot import snapshot
@@ -95,6 +96,7 @@ class Workshop:
         """
         self.keep_leftover(lane)
         self._held.pop(lane.number, None)
+        self._exclude_generated()
         refs = {retry.ref: retry.commit} if retry is not None and retry.ref and retry.commit else {}
         written = self._written_in(lane)
         _with_access(lane, lambda: prepare(lane, tree=start, base=unkept.base, refs=refs, written=written))
@@ -104,23 +106,26 @@ class Workshop:
         """Keeps what a turn that was cut off, or a person, left in a lane."""
         left = unkept_in(lane)
         if left is not None:
-            # As it was left: hooks have no say about what is not to land.
+            # As it was left, without hooks: they have no say about what is not to land.
             what = replace(left, ref=f"{left.ref}-interrupted")
-            self._keep(lane, what, message=_LEFT, with_hooks=False)
+            self._keep(lane, what, message=_LEFT)
 
     def keep(self, at: Place, lane: Lane, ref: str) -> Snapshot:
         """Keeps the files of a lane as the commit that an attempt, or a person, made of a unit."""
-        return self._keep(lane, Unkept(at.base, ref), message=self.message(at), with_hooks=True)
+        return self._keep(lane, Unkept(at.base, ref), message=self.message(at), unit=at.assigned)
 
-    def _keep(self, lane: Lane, what: Unkept, *, message: str, with_hooks: bool) -> Snapshot:
+    def _keep(self, lane: Lane, what: Unkept, *, message: str, unit: Unit | None = None) -> Snapshot:
+        """Keeps the files of a lane; hooks have a say about the work of a unit only."""
         _with_access(lane, lambda: self.recorder.hide_from(lane))
+        declared = self._exclude_generated(*([unit] if unit else []))
         kept = snapshot(
             lane,
             base=what.base,
             message=message,
             stamp=self.stamp(),
             ref=what.ref,
-            with_hooks=with_hooks,
+            with_hooks=unit is not None,
+            leaving=_with_access(lane, lambda: find_generated(lane.repository, declared=declared)),
         )
         if isinstance(kept, NotTaken):
             raise GitError(
@@ -131,7 +136,14 @@ class Workshop:
         self._trees[kept.commit] = kept.tree
         if not kept.absorbed and not kept.unsaved:
             self._held[lane.number] = kept.tree
-        return kept
+        return replace(kept, left_out=left_out(lane.repository, self.store.source)) if unit else kept
+
+    def _exclude_generated(self, *units: Unit) -> list[str]:
+        """Lets git leave generated files out; returns the files that the units of the run declare."""
+        pieces = (piece for unit in (*self.facts.units, *units) for piece in unit.pieces)
+        declared = [path for piece in pieces for path in piece.files]
+        exclude_generated(self.store, self.facts.base, declared=declared)
+        return declared
 
     def _written_in(self, lane: Lane) -> Written:
         return self._written.setdefault(lane.directory, Written())

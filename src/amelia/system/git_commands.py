@@ -93,14 +93,24 @@ def clean(where: Repository, *, keeps_ignored: bool) -> Answer:
     return run_git(where, "clean", "-ffd" if keeps_ignored else "-ffdx", call=_ANY)
 
 
-def add_all(where: Repository) -> Answer:
-    """Takes every file that is not ignored into the index, as far as possible."""
-    return run_git(where, "add", "--all", "--ignore-errors", call=_ANY)
+def add_all(where: Repository, *, leaving: Iterable[str] = ()) -> Answer:
+    """Takes every file that is not ignored into the index, as far as possible, but for some directories."""
+    excluded = "".join(f":(top,exclude,literal){path}\0" for path in leaving)
+    if not excluded:
+        return run_git(where, "add", "--all", "--ignore-errors", call=_ANY)
+    flags = ("--all", "--ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul")
+    return run_git(where, "add", *flags, call=Call(accept=None, stdin=os.fsencode(f".\0{excluded}")))
 
 
 def untracked(where: Repository, *more: str) -> list[str]:
     """Returns the files that are neither tracked nor ignored, and with `more` flags others beside them."""
     return run_git(where, "ls-files", "-z", "--others", "--exclude-standard", *more).fields
+
+
+def unignored(where: Repository, *, excludes: Iterable[Path]) -> list[str]:
+    """Returns what is untracked and not ignored by `.gitignore` files and some others; directories as one."""
+    flags = ("-z", "--others", "--directory", "--no-empty-directory", "--exclude-per-directory=.gitignore")
+    return run_git(where, "ls-files", *flags, *(f"--exclude-from={file}" for file in excludes)).fields
 
 
 def staged_paths(where: Repository) -> list[str]:

@@ -4,6 +4,7 @@ An agent may clone or make a repository inside the worktree. Git would record on
 nobody else has; here its `.git` is moved aside, into the run's directory, and its files are part of the work.
 """
 
+from collections.abc import Iterable
 from itertools import count
 from pathlib import Path
 
@@ -18,11 +19,15 @@ _EMBEDDED = "embedded git repository"
 _DEEPEST = 20  # repositories in repositories in repositories …
 
 
-def stage(lane: Lane, base: CommitId) -> tuple[str, ...] | NotTaken:
-    """Fills the index from the files, and returns the paths of repositories that were absorbed."""
+def stage(lane: Lane, base: CommitId, *, leaving: Iterable[str] = ()) -> tuple[str, ...] | NotTaken:
+    """Fills the index from the files, but for those of some directories.
+
+    Returns the paths of repositories that were absorbed.
+    """
+    leaving = tuple(leaving)
     absorbed: list[str] = []
     for _ in range(_DEEPEST):
-        answer = add_all(lane.repository)
+        answer = add_all(lane.repository, leaving=leaving)
         if _is_complete(answer):
             return tuple(absorbed)
         if _DENIED in answer.err:
@@ -31,7 +36,7 @@ def stage(lane: Lane, base: CommitId) -> tuple[str, ...] | NotTaken:
         absorbed.extend(found)
         if not found:
             break
-    answer = add_all(lane.repository)
+    answer = add_all(lane.repository, leaving=leaving)
     return tuple(absorbed) if _is_complete(answer) else NotTaken(answer.err.strip())
 
 
