@@ -151,6 +151,12 @@ def test_a_later_unit_and_a_second_attempt_start_without_them(stage: Stage) -> N
     done = stage.run(tasks("One", "Two"), first, second, third, APPROVED)
     assert done.outcome == "completed"
     assert landed(stage) == ["a", "b"]
+    events = stage.amelia("log", stage.name, "--json").of_type("attempt_ended")
+    assert [sorted(event["work"].get("left_out", [])) for event in events] == [
+        ["__pycache__/", "target/"],
+        ["__pycache__/", "target/"],
+        [".pytest_cache/"],
+    ]
 
 
 def test_a_review_on_its_own_does_not_show_them(stage: Stage) -> None:

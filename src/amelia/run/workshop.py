@@ -19,7 +19,7 @@ from amelia.model.commands import Place
 from amelia.model.errors import GitError
 from amelia.model.events import RunStarted
 from amelia.model.git import CommitId, NotTaken, Snapshot, Stamp, TreeId, attempt_ref
-from amelia.model.plan import Unit
+from amelia.model.plan import Unit, UnitId
 from amelia.run.asking import Desk
 from amelia.run.recording import Recorder
 from amelia.system.git_commands import tree_of, untracked
@@ -35,6 +35,15 @@ T = TypeVar("T")
 _LEFT = "What a turn that was cut off had left\n"
 
 
+@dataclass(frozen=True, slots=True)
+class _Generated:
+    """The generated files in a lane: those that were there before a unit, and those that are there now."""
+
+    unit: UnitId
+    before: frozenset[str] = frozenset()
+    found: frozenset[str] = frozenset()
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Workshop:
     """Everything the steps of one run share; what it says does not change while the run goes on."""
@@ -48,6 +57,7 @@ class Workshop:
     _trees: dict[CommitId, TreeId] = field(default_factory=dict[CommitId, TreeId])
     _held: dict[int, TreeId] = field(default_factory=dict[int, TreeId])
     _written: dict[Path, Written] = field(default_factory=dict[Path, Written])
+    _generated: dict[int, _Generated] = field(default_factory=dict[int, _Generated])
 
     def lane(self, at: Place, purpose: Purpose) -> Lane:
         """Returns the worktree in which a step works."""
@@ -96,7 +106,6 @@ class Workshop:
         """
         self.keep_leftover(lane)
         self._held.pop(lane.number, None)
-        self._exclude_generated()
         refs = {retry.ref: retry.commit} if retry is not None and retry.ref and retry.commit else {}
         written = self._written_in(lane)
         _with_access(lane, lambda: prepare(lane, tree=start, base=unkept.base, refs=refs, written=written))
@@ -117,7 +126,7 @@ class Workshop:
     def _keep(self, lane: Lane, what: Unkept, *, message: str, unit: Unit | None = None) -> Snapshot:
         """Keeps the files of a lane; hooks have a say about the work of a unit only."""
         _with_access(lane, lambda: self.recorder.hide_from(lane))
-        declared = self._exclude_generated(*([unit] if unit else []))
+        self._exclude_generated(lane, unit)
         kept = snapshot(
             lane,
             base=what.base,
@@ -125,7 +134,6 @@ class Workshop:
             stamp=self.stamp(),
             ref=what.ref,
             with_hooks=unit is not None,
-            leaving=_with_access(lane, lambda: find_generated(lane.repository, declared=declared)),
         )
         if isinstance(kept, NotTaken):
             raise GitError(
@@ -136,14 +144,22 @@ class Workshop:
         self._trees[kept.commit] = kept.tree
         if not kept.absorbed and not kept.unsaved:
             self._held[lane.number] = kept.tree
-        return replace(kept, left_out=left_out(lane.repository, self.store.source)) if unit else kept
+        return replace(kept, left_out=self._left_out(lane, unit)) if unit else kept
 
-    def _exclude_generated(self, *units: Unit) -> list[str]:
-        """Lets git leave generated files out; returns the files that the units of the run declare."""
-        pieces = (piece for unit in (*self.facts.units, *units) for piece in unit.pieces)
-        declared = [path for piece in pieces for path in piece.files]
-        exclude_generated(self.store, self.facts.base, declared=declared)
-        return declared
+    def _left_out(self, lane: Lane, unit: Unit) -> tuple[str, ...]:
+        """Returns the generated files that are no part of a unit's work, without those of units before it."""
+        found = left_out(lane.repository, self.store.source)
+        last = self._generated.get(lane.number, _Generated(unit.id))
+        before = last.before if last.unit == unit.id else last.found
+        self._generated[lane.number] = _Generated(unit.id, before, frozenset(found))
+        return tuple(path for path in found if path not in before)
+
+    def _exclude_generated(self, lane: Lane, unit: Unit | None) -> None:
+        """Lets git leave out what tools generated in a lane, but for what units of the run declare."""
+        units = (*self.facts.units, *([unit] if unit is not None else []))
+        declared = {path for each in units for piece in each.pieces for path in piece.files}
+        found = _with_access(lane, lambda: find_generated(lane.repository, declared=declared))
+        exclude_generated(self.store, self.facts.base, declared=declared, found=found)
 
     def _written_in(self, lane: Lane) -> Written:
         return self._written.setdefault(lane.directory, Written())

@@ -93,13 +93,9 @@ def clean(where: Repository, *, keeps_ignored: bool) -> Answer:
     return run_git(where, "clean", "-ffd" if keeps_ignored else "-ffdx", call=_ANY)
 
 
-def add_all(where: Repository, *, leaving: Iterable[str] = ()) -> Answer:
-    """Takes every file that is not ignored into the index, as far as possible, but for some directories."""
-    excluded = "".join(f":(top,exclude,literal){path}\0" for path in leaving)
-    if not excluded:
-        return run_git(where, "add", "--all", "--ignore-errors", call=_ANY)
-    flags = ("--all", "--ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul")
-    return run_git(where, "add", *flags, call=Call(accept=None, stdin=os.fsencode(f".\0{excluded}")))
+def add_all(where: Repository) -> Answer:
+    """Takes every file that is not ignored into the index, as far as possible."""
+    return run_git(where, "add", "--all", "--ignore-errors", call=_ANY)
 
 
 def untracked(where: Repository, *more: str) -> list[str]:

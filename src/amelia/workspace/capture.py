@@ -14,7 +14,7 @@ from amelia.system.git import Repository
 from amelia.system.git_checkout import changed_submodules, unmerged_files
 from amelia.system.git_commands import add_all, commit_tree, forget, new_gitlinks, tree_of, write_tree
 from amelia.system.git_places import Lane, Purpose, Source, Store
-from amelia.workspace.generated import find_generated, left_out
+from amelia.workspace.generated import exclude_generated, find_generated, left_out
 from amelia.workspace.lanes import point_at
 
 _MESSAGE = "What was in the checkout\n"
@@ -53,7 +53,8 @@ def capture(store: Store, head: CommitId, *, stamp: Stamp) -> Captured:
     point_at(lane, head)
     where = Repository(lane.git_dir, work_tree=store.source.top, index=store.git_dir / "captured")
     _copy_index(store, lane)
-    answer = add_all(where, leaving=find_generated(where))
+    exclude_generated(store, head, found=find_generated(where))
+    answer = add_all(where)
     if answer.code != 0:
         raise ConfigError(
             f"{store.source.top}: not all files can be read: {answer.err.strip()[:2000]}",

@@ -1,17 +1,19 @@
 """Keeps files that tools generate out of what is kept of a worktree, where nobody told git to ignore them.
 
-- Names that mean nothing else are lines in the store's own `info/exclude`, so that git leaves such files out
-  wherever it looks: in snapshots, in what a reviewer is shown, and in the repository that an agent sees.
-- Names that may mean anything (`target`, `build`) count where something beside or inside them shows what they
-  are, and never where git tracks a file there.
+- Their names are lines in the store's own `info/exclude`, so that git leaves them out wherever it looks: in
+  snapshots, in what a reviewer is shown, and in the repository that an agent sees. Like all ignored files
+  they stay where they are.
+- Names that may mean anything (`target`, `build`) become such a line when a directory of that name is found,
+  if something beside or inside it shows what it is, and git tracks no file there.
 - What the base tracks and what a task declares is never left out. A `.gitignore` has the last word.
 """
 
+import fcntl
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
+from itertools import dropwhile
 from pathlib import Path, PurePosixPath
-from threading import Lock
 
 from amelia.model.git import Treeish
 from amelia.system.git import Repository
@@ -53,43 +55,45 @@ _TAG, _SIGNATURE = "CACHEDIR.TAG", b"Signature: 8a477f597d28d172789f06886806bc55
 _AT_THE_TOP = frozenset({"target"})  # Rust, Java, Scala: nothing else is so common there
 _BEGIN, _END = "# Generated files, by Amelia:", "# End of generated files."
 _ESCAPED = frozenset("\\[] ")
-_guard = Lock()
 
 
-def exclude_generated(store: Store, base: Treeish | None, *, declared: Iterable[str] = ()) -> None:
+def exclude_generated(
+    store: Store, base: Treeish | None, *, declared: Iterable[str] = (), found: Iterable[str] = ()
+) -> None:
     """Lets git leave generated files out in every lane of a store, but for what is tracked or declared.
 
-    What a base tracks is looked up once for a store.
+    What a base tracks is looked up once for a store; directories that were `found` are left out from now on.
     """
-    place = store.git_dir / "info" / "exclude"
-    with _guard:
-        known = place.read_text(encoding="utf-8", errors="surrogateescape") if place.is_file() else ""
+    info = store.git_dir / "info"
+    info.mkdir(exist_ok=True)
+    with (store.git_dir / "generated.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # other lanes, and a person who mends a unit
+        known = _read(info / "exclude")
         before, begins, rest = known.partition(f"{_BEGIN}\n")
         section, _, after = rest.partition(f"{_END}\n")
         lines = section.splitlines() if begins else list(_first_lines(store, base))
-        lines += [line for line in _admitted(declared) if line not in set(lines)]
+        lines = list(dict.fromkeys([*lines, *(f"/{_escaped(path)}" for path in found)]))
+        lines = list(dict.fromkeys([*lines, *_admitted(declared, out=lines)]))
         text = "\n".join([*before.splitlines(), _BEGIN, *lines, _END, ""]) + after
         if text != known:
-            place.parent.mkdir(exist_ok=True)
-            fresh = place.with_name("exclude.new")
+            fresh = info / "exclude.new"
             fresh.write_text(text, encoding="utf-8", errors="surrogateescape")
-            fresh.replace(place)  # at once: git may be reading in another lane
+            fresh.replace(info / "exclude")  # at once: git may be reading in another lane
 
 
 def find_generated(where: Repository, *, declared: Iterable[str] = ()) -> tuple[str, ...]:
     """Returns the untracked directories of a worktree whose surroundings show that a tool made them."""
     assert where.work_tree is not None
-    top, wanted = where.work_tree, [PurePosixPath(path) for path in declared]
+    top = where.work_tree
+    wanted = {folder for path in map(PurePosixPath, declared) for folder in (path, *path.parents)}
     waiting = [path for path in untracked(where, "--directory") if path.endswith("/")]
     found: list[str] = []
     while waiting:
         path = PurePosixPath(waiting.pop())
         if (top / path).is_symlink() or not (top / path).is_dir():
             continue
-        if _is_made_by_a_tool(top, path):
-            is_declared = any(one == path or path in one.parents for one in wanted)
-            if not is_declared:
-                found.append(f"{path}/")
+        if path not in wanted and _is_made_by_a_tool(top, path):
+            found.append(f"{path}/")
             continue
         with os.scandir(top / path) as entries:
             folders = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
@@ -113,27 +117,29 @@ def _first_lines(store: Store, base: Treeish | None) -> Iterator[str]:
     yield from (f"{name}/" for name in _DIRECTORIES)
     yield from _FILES
     paths = list_paths(store.repository, base) if base is not None else ()
-    tracked = {folder for path in paths for folder in _excluded_folders(PurePosixPath(path))}
-    yield from (f"!/{_escaped(folder)}/" for folder in sorted(tracked))
+    above = {folder for path in paths for folder in PurePosixPath(path).parents}
+    tracked = sorted(str(folder) for folder in above if _is_excluded(folder.name))
+    yield from (f"!/{_escaped(folder)}/" for folder in tracked)
 
 
-def _excluded_folders(path: PurePosixPath) -> Iterator[str]:
-    return (str(folder) for folder in path.parents if _is_excluded(folder.name))
-
-
-def _admitted(declared: Iterable[str]) -> Iterator[str]:
+def _admitted(declared: Iterable[str], *, out: Iterable[str]) -> Iterator[str]:
     """Yields the lines that let declared files in, each alone: what is beside it stays out.
 
     Those of directories come first, so that the lines of one file never take another one out again.
     """
+    lines = set(out)
+
+    def is_out(folder: PurePosixPath) -> bool:
+        return _is_excluded(folder.name) or f"/{_escaped(str(folder))}/" in lines
+
     paths = [path for path in map(PurePosixPath, sorted(set(declared))) if _may_be_admitted(path)]
-    chains = [path for path in paths if any(_excluded_folders(path))]
-    folders = {folder for path in chains for folder in _from_excluded(path)}
+    chains = {path: _from_first(path, is_out) for path in paths}
+    folders = {folder for chain in chains.values() for folder in chain}
     for folder in sorted(folders, key=lambda folder: (len(folder.parts), folder)):
         yield f"!/{_escaped(str(folder))}/"
         yield f"/{_escaped(str(folder))}/*"
-    for path in paths:
-        if path in chains or _is_excluded(path.name) or _is_excluded_file(path.name):
+    for path, chain in chains.items():
+        if chain or is_out(path) or any(fnmatchcase(path.name, pattern) for pattern in _FILES):
             yield f"!/{_escaped(str(path))}"
 
 
@@ -141,19 +147,14 @@ def _may_be_admitted(path: PurePosixPath) -> bool:
     return bool(path.parts) and not path.is_absolute() and ".." not in path.parts and "\n" not in str(path)
 
 
-def _from_excluded(path: PurePosixPath) -> Iterator[PurePosixPath]:
-    """Yields the directories above a path from the first that is excluded."""
+def _from_first(path: PurePosixPath, is_out: Callable[[PurePosixPath], bool]) -> list[PurePosixPath]:
+    """Returns the directories above a path from the first that is left out, outer ones first."""
     above = [folder for folder in reversed(path.parents) if folder.name]
-    first = next(n for n, folder in enumerate(above) if _is_excluded(folder.name))
-    return iter(above[first:])
+    return list(dropwhile(lambda folder: not is_out(folder), above))
 
 
 def _is_excluded(name: str) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in _DIRECTORIES)
-
-
-def _is_excluded_file(name: str) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in _FILES)
 
 
 def _is_made_by_a_tool(top: Path, path: PurePosixPath) -> bool:
@@ -179,6 +180,10 @@ def _own_rules(source: Source) -> Iterator[Path]:
     named = [entry.value for entry in source.config if entry.key == "core.excludesfile" and entry.value]
     home = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
     yield Path(named[-1] if named else f"{home}/git/ignore").expanduser()
+
+
+def _read(file: Path) -> str:
+    return file.read_text(encoding="utf-8", errors="surrogateescape") if file.is_file() else ""
 
 
 def _escaped(path: str) -> str:

@@ -4,7 +4,6 @@ An agent may clone or make a repository inside the worktree. Git would record on
 nobody else has; here its `.git` is moved aside, into the run's directory, and its files are part of the work.
 """
 
-from collections.abc import Iterable
 from itertools import count
 from pathlib import Path
 
@@ -19,15 +18,11 @@ _EMBEDDED = "embedded git repository"
 _DEEPEST = 20  # repositories in repositories in repositories …
 
 
-def stage(lane: Lane, base: CommitId, *, leaving: Iterable[str] = ()) -> tuple[str, ...] | NotTaken:
-    """Fills the index from the files, but for those of some directories.
-
-    Returns the paths of repositories that were absorbed.
-    """
-    leaving = tuple(leaving)
+def stage(lane: Lane, base: CommitId) -> tuple[str, ...] | NotTaken:
+    """Fills the index from the files, and returns the paths of repositories that were absorbed."""
     absorbed: list[str] = []
     for _ in range(_DEEPEST):
-        answer = add_all(lane.repository, leaving=leaving)
+        answer = add_all(lane.repository)
         if _is_complete(answer):
             return tuple(absorbed)
         if _DENIED in answer.err:
@@ -36,7 +31,7 @@ def stage(lane: Lane, base: CommitId, *, leaving: Iterable[str] = ()) -> tuple[s
         absorbed.extend(found)
         if not found:
             break
-    answer = add_all(lane.repository, leaving=leaving)
+    answer = add_all(lane.repository)
     return tuple(absorbed) if _is_complete(answer) else NotTaken(answer.err.strip())
 
 

@@ -7,8 +7,6 @@
 - The same files, base, message and stamp give the same commit.
 """
 
-from collections.abc import Sequence
-
 from amelia.model.git import CommitId, HookRefused, NotTaken, Snapshot, Stamp
 from amelia.system.git_commands import commit_tree, describe_ref, set_ref, update_ref, write_tree
 from amelia.system.git_places import Lane, Store
@@ -21,27 +19,17 @@ from amelia.workspace.submodules import disarm, unsaved
 
 
 def snapshot(
-    lane: Lane,
-    *,
-    base: CommitId,
-    message: str,
-    stamp: Stamp,
-    ref: str,
-    with_hooks: bool = True,
-    leaving: Sequence[str] = (),
+    lane: Lane, *, base: CommitId, message: str, stamp: Stamp, ref: str, with_hooks: bool = True
 ) -> Snapshot | NotTaken:
-    """Commits the files of a lane on top of the base, keeps the commit under a ref, and runs the hooks.
-
-    Untracked directories in `leaving` are no part of it.
-    """
+    """Commits the files of a lane on top of the base, keeps the commit under a ref, and runs the hooks."""
     real_directory(lane.directory)
     point_at(lane, base)
     unlock(lane.index)
     disarm(lane)
-    absorbed = stage(lane, base, leaving=leaving)
+    absorbed = stage(lane, base)
     if isinstance(absorbed, NotTaken):
         return absorbed
-    refused = _pre_commit(lane, base, leaving=leaving) if with_hooks else None
+    refused = _pre_commit(lane, base) if with_hooks else None
     if isinstance(refused, NotTaken):
         return refused
     if with_hooks and has_hook(lane.store.source, "commit-msg"):
@@ -71,14 +59,14 @@ def keep(store: Store, ref: str, commit: CommitId) -> None:
     set_ref(store.repository, ref, commit)
 
 
-def _pre_commit(lane: Lane, base: CommitId, *, leaving: Sequence[str]) -> HookRefused | NotTaken | None:
+def _pre_commit(lane: Lane, base: CommitId) -> HookRefused | NotTaken | None:
     if not has_hook(lane.store.source, "pre-commit"):
         return None
     refused: HookRefused | None = None
     # Hooks that format refuse the first time and are content with what they made of it the second time.
     for _ in range(2):
         refused = before_commit(lane)
-        staged = stage(lane, base, leaving=leaving)
+        staged = stage(lane, base)
         if isinstance(staged, NotTaken):
             return staged
         if refused is None:
