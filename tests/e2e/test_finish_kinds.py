@@ -168,7 +168,7 @@ def test_on_a_terminal_a_person_may_still_say_no(stage: Stage) -> None:
     run = completed(stage)
     with stage.untouched():
         said = stage.at_terminal("finish", run, "--merge", "ff", answers="n\n")
-    assert "main would get 3 commits" in said.out
+    assert (said.code, "main would get 3 commits" in said.out) == (4, True)
     assert stage.status()["delivery"]["wanted"] == "leave"
     assert stage.at_terminal("finish", run, "--merge", "squash", answers="y\n").code == 0
     assert files(stage) == sorted([*WORK, *record(stage)])

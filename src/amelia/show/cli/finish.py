@@ -44,7 +44,7 @@ def command(
     --without-record leaves out. On a terminal you are asked.
 
     Exits 0 when it is delivered, also if it was before; 4 when something is in the way, with the commands to
-    type. Nothing was changed then.
+    type, and when you say no. Nothing was changed then.
     """
     directory = named_run(run)
     if leave == (finish is not None):
@@ -109,5 +109,5 @@ def _confirm(told: Preview, *, yes: bool) -> None:
     """Says what is about to reach a branch; on a terminal a person may stop it."""
     is_asking = not yes and sys.stdin.isatty() and sys.stdout.isatty()
     click.echo("\n".join(draw_preview(told, will_be=not is_asking)), err=True)
-    if is_asking:
-        click.confirm("Do it?", default=True, abort=True)
+    if is_asking and not click.confirm("Do it?", default=True):
+        raise SystemExit(4)
