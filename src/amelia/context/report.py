@@ -19,6 +19,7 @@ from amelia.model.plan import UnitId, unit_heading
 
 _LONGEST = 500
 _MOST_FILES = 20
+_UNHELD = "A budget cannot hold for turns whose use nobody reported."
 _MAY_SHOW = str.maketrans({"`": "'", "|": "/", "<": "‹", ">": "›"})
 
 
@@ -218,7 +219,8 @@ def _costs(report: RunReport) -> str:
         *((_shown(unit.title), unit.cost) for unit in report.units if unit.cost is not None),
     ]
     lines = (f"| {what} | {cost_text(cost)} |" for what, cost in rows)
-    return "\n".join(("| for | used |", "|---|---|", *lines))
+    table = "\n".join(("| for | used |", "|---|---|", *lines))
+    return f"{table}\n\n{_UNHELD}" if report.cost.untold_turns else table
 
 
 def _commands(report: RunReport) -> str:

@@ -10,7 +10,7 @@ from amelia.model.state import Branch, Parked, RunState, Wish
 from amelia.schedule.budget import is_run_out
 from amelia.show.run.scene import Scene
 from amelia.show.run.spans import Line, Span, Style
-from amelia.show.run.standing import Exit, exits_of, exits_of_run, is_final, spent_text
+from amelia.show.run.standing import Exit, exits_of, exits_of_run, is_final, spent_text, unheld_text
 from amelia.show.run.times import duration, lasted
 from amelia.show.text import printable, width
 
@@ -30,7 +30,8 @@ def draw_asks(scene: Scene, *, room: int | None) -> list[Line]:
     """Draws what waits for a person: all of it, or the first of it where there is little room."""
     asking = _asking(scene)
     has_detail = room is None or room >= _ROOM_FOR_DETAIL * len(asking)
-    lines = _run_block(scene)
+    unheld = unheld_text(scene.run)
+    lines = [*([scene.line(Span(unheld, Style.FAINT))] if unheld else []), *_run_block(scene)]
     for number, unit in enumerate(asking):
         block = _unit_block(unit, scene, has_detail=has_detail)
         left = len(asking) - number
@@ -161,7 +162,7 @@ def _whole(scene: Scene) -> Iterator[str]:
     time = lasted(timeline.started_at, scene.now)
     if time is not None:
         yield duration(time)
-    if used := spent_text(run.spent_in_all):
+    if used := spent_text(run):
         yield used
     if run.outcome is not None and run.facts.test_command is None:
         yield "nothing was executed"

@@ -26,6 +26,7 @@ from amelia.model.questions import Question
 from amelia.model.state import RunState
 from amelia.show.run.scene import clock_time
 from amelia.show.run.spans import UNICODE, Charset
+from amelia.show.run.standing import is_played
 from amelia.show.text import counted
 
 _LONGEST = 160
@@ -124,12 +125,20 @@ def _of_delivery(event: DeliveryEvent) -> str:
             assert_never(event)
 
 
+def _unheld(event: ev.UnitEvent, run: RunState) -> str | None:
+    """Says once that a budget cannot hold: with the first turn of which nobody knows what it used."""
+    if not isinstance(event, ev.UsageReported) or event.usage is not None or run.spent_in_all.untold != 1:
+        return None
+    says = f"the {event.role} does not tell what its turn used: the budget cannot hold for that"
+    return None if is_played(run, event.role) else says
+
+
 def _of_unit(event: ev.UnitEvent, run: RunState, at: datetime) -> str | None:  # noqa: C901, PLR0911 - a line per event
     match event:
         case ev.SubtaskStarted() | ev.SubtaskCompleted() | ev.StepStarted() | ev.RestEnded():
             return None
         case ev.UnitRested() | ev.SessionOpened() | ev.UsageReported():
-            return None
+            return _unheld(event, run)
         case ev.SessionReplaced():
             return "the agent's session is gone; a fresh one is told everything"
         case ev.UnitStarted(unit=unit):

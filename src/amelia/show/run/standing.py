@@ -27,7 +27,7 @@ from amelia.model.state import (
 )
 from amelia.schedule.budget import is_held, is_run_out
 from amelia.show.run.times import Timeline, UnitTimes
-from amelia.show.text import printable
+from amelia.show.text import counted, printable
 
 _THOUSAND = 1_000
 _MILLION = 1_000_000
@@ -235,14 +235,32 @@ def question_json(question: Question | None) -> dict[str, Any] | None:
     }
 
 
-def spent_text(spent: Spent) -> str:
-    """Returns what was used, as far as anybody knows: `$1.20, 45k tokens of unknown cost`."""
+def spent_text(run: RunState) -> str:
+    """Returns what a run used, as far as anybody knows: `$1.20, 45k tokens of unknown cost`."""
+    spent = run.spent_in_all
     parts = [f"${spent.cost:.2f}"] if spent.cost is not None else []
     if spent.unpriced:
         parts.append(f"{_thousands(spent.unpriced)} tokens of unknown cost")
-    if parts and spent.untold:
-        parts.append(f"{spent.untold} turn{'s' if spent.untold > 1 else ''} of unknown use")
+    if spent.untold and (parts or not _is_all_played(run)):
+        parts.append(f"{counted(spent.untold, 'turn')} of unknown use")
     return ", ".join(parts)
+
+
+def unheld_text(run: RunState) -> str:
+    """Returns why a budget cannot hold; empty if it can."""
+    if not run.spent_in_all.untold or _is_all_played(run):
+        return ""
+    return f"the budget cannot hold: {counted(run.spent_in_all.untold, 'turn')} did not tell what was used"
+
+
+def _is_all_played(run: RunState) -> bool:
+    return all(is_played(run, role) for role in run.facts.agents)
+
+
+def is_played(run: RunState, role: str) -> bool:
+    """Says whether a role is played from a script, and costs nothing whatever it tells of that."""
+    agent = run.facts.agents.get(role)
+    return agent is not None and agent.driver == "script"
 
 
 def _thousands(number: int) -> str:
