@@ -6,6 +6,7 @@ stands in `CANNOT`, with the reason.
 
 import json
 import os
+import shlex
 import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,10 +23,12 @@ from amelia.drive.acp.driver import AcpDriver
 from amelia.drive.api.driver import ApiDriver
 from amelia.drive.claude.driver import ClaudeDriver
 from amelia.drive.codex.driver import CodexDriver
+from amelia.drive.command.driver import CommandDriver
 from amelia.drive.script.driver import ScriptDriver
 from amelia.model.agents import AgentSettings, Driver
 from modelserver.server import ModelServer
 from modelserver.steps import Answer, Fault, Request, Step, ToolCall
+from repositories import executable
 from stories import toml
 from tracing import Trace
 
@@ -73,6 +76,8 @@ CANNOT: Mapping[tuple[str, Promise], str] = {
     ("codex", Promise.ALLOWANCE): "Codex counts its tokens at the end of a turn only",
     ("acp", Promise.NAMED_SESSION): "agents of the protocol name their sessions themselves",
     ("acp", Promise.RESET_TIME): "the protocol has no word for the end of a limit",
+    ("command", Promise.READ_ONLY): "a program does what its line says; roles have lines of their own",
+    ("command", Promise.TOLD_REFUSALS): "what a program refuses itself, nobody hears of",
 }
 
 
@@ -150,6 +155,53 @@ class AcpStage:
         messages = [json.loads(line) for line in (self.trace.folder / "log").read_text().splitlines()]
         [resumed] = [one["params"] for one in messages if one.get("method") == "session/resume"]
         return resumed["sessionId"] == session
+
+
+@dataclass(frozen=True)
+class CommandStage:
+    """A program that prints what it does, partly in lines of the plain dialect, partly as it likes."""
+
+    trace: Trace
+    name: str = "command"
+
+    def driver(self, case: Case) -> Driver:
+        log = shlex.quote(str(self.trace.folder / "asked.txt"))
+        body = f'echo "$@" >> {log}; cat "$3" >> {log}\n{COMMANDS[case]}'
+        program = str(executable(self.trace.folder / "agent", body))
+        return CommandDriver(
+            AgentSettings(
+                driver="command",
+                command=(program, "begin", "{session}", "{prompt_file}"),
+                resume_command=(program, "go-on", "{session}", "{prompt_file}"),
+                key="MODEL_KEY",
+                passes=("AMELIA_TRACE",),
+            )
+        )
+
+    def went_on(self, session: str, prompt: str) -> bool:
+        asked = (self.trace.folder / "asked.txt").read_text()
+        return f"begin {session} " in asked and f"go-on {session} " in asked and prompt in asked
+
+
+def _prints(**message: object) -> str:
+    return f"echo {shlex.quote(json.dumps(message))}\n"
+
+
+COMMANDS = {
+    Case.WORKS: _prints(type="tool", state="started", name="edit", detail="made.txt")
+    + "echo x > made.txt\n"
+    + _prints(type="tool", state="ended", name="edit", ok=True)
+    + f"echo finished; echo $MODEL_KEY\n{_prints(type='usage', input=7, output=8)}{_prints(**REPORT)}",
+    Case.GOES_ON: f"echo I go on.\n{_prints(type='usage', input=5, output=6)}{_prints(**REPORT)}",
+    Case.SAYS_NOTHING: "echo That is it.\n",
+    Case.CRASHES: "echo it gives up >&2; exit 5\n",
+    Case.IS_LIMITED: _prints(type="limit", until="2026-11-15T12:00:00Z") + "exit 1\n",
+    Case.IS_REFUSED: "echo 'Error: 401 Unauthorized' >&2; exit 1\n",
+    Case.IS_UNKNOWN: 'echo "No session found with id $2" >&2; exit 1\n',
+    Case.TRIES_TO_WRITE: f"echo x > made.txt\n{_prints(**REPORT)}",
+    Case.SPENDS: f"{_prints(type='usage', input=100, output=20)}exec {SLEEPS}\n",
+    Case.HANGS: f"echo I wait.\n{WAITS}; exec {SLEEPS}\n",
+}
 
 
 def _update(name: str, /, **facts: object) -> Mapping[str, Any]:
@@ -323,7 +375,8 @@ def _installed(program: Path | None) -> str:
 
 
 AGENTS = {"claude": _claude, "codex": _codex, "api": _api}
-KINDS: Sequence[str] = ("script", "claude", "codex", "api", "acp")
+OWN = {"script": ScriptStage, "acp": AcpStage, "command": CommandStage}
+KINDS: Sequence[str] = (*OWN, *AGENTS)
 
 
 @contextmanager
@@ -338,8 +391,8 @@ def make_stage(kind: str, trace: Trace, patch: pytest.MonkeyPatch) -> Generator[
     own = {"HOME": str(home), "AMELIA_TRACE": trace.mark, "MODEL_KEY": KEY, "CLAUDE_CODE_OAUTH_TOKEN": KEY}
     for name, value in own.items():
         patch.setenv(name, value)
-    if kind not in AGENTS:
-        yield ScriptStage(trace) if kind == "script" else AcpStage(trace)
+    if kind in OWN:
+        yield OWN[kind](trace)
         return
     stage = ModelStage(AGENTS[kind](tree))
     with stage.server as server:

@@ -32,7 +32,9 @@ class Program:
 
     `explain` understands the end of the standard error of an agent that failed without a line about it;
     `secrets` are values that nobody is to see, besides those of variables that are called like a secret;
-    `before_prompt` is what the program reads first, and the record does not hold.
+    `before_prompt` is what the program reads first, and the record does not hold; without `reads_prompt` it
+    is given its prompt in another way. `conclude` understands the end of a program that says itself nothing
+    of how it ended, by its exit code and the end of its standard error.
     """
 
     argv: Sequence[str]
@@ -41,6 +43,8 @@ class Program:
     explain: Callable[[str], Result | None] = lambda _: None
     secrets: tuple[str, ...] = ()
     before_prompt: str = ""
+    reads_prompt: bool = True
+    conclude: Callable[[int | None, str], Result | None] = lambda _code, _errors: None
 
 
 def agent_environment(spec: TurnSpec, extra: Mapping[str, str]) -> dict[str, str]:
@@ -84,6 +88,8 @@ class ProgramTurn:
             errors = transcript.errors(self._last_words)
             if seen.result is None and self._exit_code and (explained := self._program.explain(errors)):
                 seen = seen.plus(explained)
+            if self._ended_by is None and (concluded := self._program.conclude(self._exit_code, errors)):
+                seen = seen.plus(concluded)
             ended = conclude(seen, exit_code=self._exit_code, ended_by=self._ended_by, errors=errors)
             transcript.end(ended)
         yield ended
@@ -129,12 +135,16 @@ class ProgramTurn:
             self._exit_code = await process.wait()
             self._last_words = _tail(process.errors)
 
+    def _input(self) -> bytes:
+        prompt = self._spec.prompt if self._program.reads_prompt else ""
+        return f"{self._program.before_prompt}{prompt}".encode("utf-8", "replace")
+
     def _running(self) -> AbstractAsyncContextManager[Supervised]:
         return supervised(
             self._program.argv,
             cwd=Path(self._spec.cwd),
             env=self._program.environment,
-            stdin=f"{self._program.before_prompt}{self._spec.prompt}".encode("utf-8", "replace"),
+            stdin=self._input(),
             keeps_errors=True,
             lock=Path(self._spec.lock) if self._spec.lock else None,
         )

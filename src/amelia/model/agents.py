@@ -12,8 +12,10 @@ from enum import StrEnum
 from typing import NewType, Protocol, TypeAlias
 
 AUTO = "auto"
-DRIVERS = ("claude", "codex", "api", "acp", "script")
-"""Every driver there is, by its name in the settings; `AUTO` stands for the first that is there and ready."""
+DRIVERS = ("claude", "codex", "api", "acp", "command", "script")
+"""Every kind of driver, by its name in the settings; `AUTO` stands for the first that is there and ready."""
+NAMED = ("opencode", "gemini", "copilot", "goose", "qwen", "kimi", "vibe", "openhands", "kilo", "aider")
+"""Agents that are drivers by their own names; recipes of `drive` say how each is started."""
 
 SessionId = NewType("SessionId", str)
 REFUSED = frozenset({401, 403})
@@ -160,8 +162,9 @@ UNBOUNDED = Allowance()
 class AgentSettings:
     """Which agent takes a role; `auto` is the first that is there and healthy.
 
-    `command` is its program where it is not to be looked for, with arguments that always come first; `key`
-    names the environment variable that holds the key, `passes` more variables that the agent may see.
+    `command` is its program where it is not to be looked for, with arguments that always come first, and
+    `resume_command` the line by which the `command` driver goes on with a session; `key` names the
+    environment variable that holds the key, `passes` more variables that the agent may see.
     Settings, servers and hooks that the repository brings for agents count only if it is trusted.
     """
 
@@ -174,6 +177,7 @@ class AgentSettings:
     script: str | None = None
     trusts_repository: bool = False
     max_turns: int | None = None
+    resume_command: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

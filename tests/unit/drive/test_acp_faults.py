@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amelia.drive.acp.faults import ending_of, failure_of, words_of
+from amelia.drive.acp.faults import ending_of, ending_of_silence, ending_shown, failure_of, words_of
 from amelia.model.agents import Ending
 
 Table = dict[str, Any]
@@ -166,3 +166,26 @@ def test_any_error_is_taken(anything: object, data: object) -> None:
     assert words_of(error)
     assert ending_of(error) in Ending
     assert failure_of({"_meta": anything}) is None
+
+
+@pytest.mark.parametrize(
+    ("seconds", "has_spoken", "ending"),
+    [(200.0, False, Ending.LIMITED), (200.0, True, None), (1.0, False, None)],
+)
+def test_a_turn_that_is_over_without_a_word_after_a_long_time_had_no_answer(
+    *, seconds: float, has_spoken: bool, ending: Ending | None
+) -> None:
+    assert ending_of_silence(seconds, has_spoken=has_spoken) is ending
+
+
+@pytest.mark.parametrize(
+    ("session", "ending"),
+    [
+        ('{"statusCode": 500} {"statusCode" :401}', Ending.AUTH),
+        ('{"statusCode": 200}', None),
+        ('{"statusCode": "401"}', None),
+        ("", None),
+    ],
+)
+def test_the_last_status_that_a_session_shows_counts(session: str, ending: Ending | None) -> None:
+    assert ending_shown(session) is ending

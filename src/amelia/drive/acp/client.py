@@ -15,6 +15,7 @@ from its standard input, and tells in the lines of `plain` what the agent does.
 import argparse
 import os
 import sys
+import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -22,7 +23,15 @@ from pathlib import Path
 import msgspec
 
 from amelia import __version__
-from amelia.drive.acp.faults import LOGIN_IS_NEEDED, ending_of, failure_of, words_of
+from amelia.drive.acp.faults import (
+    LOGIN_IS_NEEDED,
+    ending_of,
+    ending_of_silence,
+    ending_shown,
+    failure_of,
+    is_of_provider,
+    words_of,
+)
 from amelia.drive.acp.login import how_to_log_in, ways_without_a_person
 from amelia.drive.acp.offers import (
     current_value,
@@ -32,7 +41,14 @@ from amelia.drive.acp.offers import (
     way_to_resume,
 )
 from amelia.drive.acp.updates import Table, Updates, permission, table_of, touched_paths
-from amelia.drive.acp.wire import AgentIsGone, AnsweredWithError, TookTooLong, WasInterrupted, Wire
+from amelia.drive.acp.wire import (
+    AgentIsGone,
+    AnsweredWithError,
+    TookTooLong,
+    WasInterrupted,
+    Wire,
+    read_output,
+)
 from amelia.drive.fault_texts import fault_of_message
 from amelia.drive.stream import DETAIL_LIMIT, Line, read_report_text, text_of
 from amelia.model.agents import Ending
@@ -41,6 +57,8 @@ PROTOCOL = 1
 FAILED = 1
 CANNOT_START = 127
 INTERRUPTED = 130
+TIME_TO_SHOW = 60.0
+"""Seconds in which an agent shows one of its sessions."""
 TIME_TO_LOG_IN = 10.0
 """Seconds in which a login that needs nobody is over."""
 MOST_REMINDERS = 2
@@ -121,10 +139,17 @@ class Conversation:
     def _prompt(self, session: str, text: str) -> Table | None:
         """Hands a prompt over and returns the report that came of it, if any; a failure ends the turn."""
         self._updates.begin_turn()
-        answer = self._wire.request(
-            "session/prompt", {"sessionId": session, "prompt": [{"type": "text", "text": text}]}
-        )
+        began = time.monotonic()
+        try:
+            answer = self._wire.request(
+                "session/prompt", {"sessionId": session, "prompt": [{"type": "text", "text": text}]}
+            )
+        except AnsweredWithError as refused:
+            raise EndedError(self._ending_of(refused.error, session), words_of(refused.error)) from refused
         tell(self._updates.end_turn(answer))
+        seconds = time.monotonic() - began
+        if (silence := ending_of_silence(seconds, has_spoken=self._updates.has_spoken)) is not None:
+            raise EndedError(silence, f"the agent ended its turn without a word after {seconds:.0f} seconds")
         if (failure := failure_of(answer)) is not None:
             raise EndedError(*failure)
         message = self._updates.last_message
@@ -134,6 +159,15 @@ class Conversation:
         if reason != "end_turn" and (is_cut or not self._updates.refused):
             raise EndedError(Ending.FAILED, f"the agent stopped early: {text_of(reason, DETAIL_LIMIT)}")
         return read_report_text(message)
+
+    def _ending_of(self, error: Table, session: str) -> Ending:
+        """Returns how a turn ends; an agent that keeps its provider's status to itself is asked for it."""
+        ending, shows = ending_of(error), self._options.shows
+        if ending is not Ending.FAILED or not shows or not is_of_provider(error):
+            return ending
+        line = [argument.replace("{session}", session) for argument in shows]
+        shown = read_output(line, within=TIME_TO_SHOW)
+        return ending_shown(shown.decode("utf-8", "replace")) or ending
 
     def leave(self) -> int | None:
         """Lets the agent end by itself; returns its exit code, None if it stays."""
@@ -309,6 +343,7 @@ def arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--cost-before", type=float, default=None)
     parser.add_argument("--model", default=None)
     parser.add_argument("--login", default="")
+    parser.add_argument("--shows", action="append", default=[])
     parser.add_argument("--read-only", action="store_true")
     parser.add_argument("--trusts-repository", action="store_true")
     parser.add_argument("command", nargs="+")

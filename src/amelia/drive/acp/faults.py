@@ -4,6 +4,7 @@ Kinds and codes decide first. The protocol has none for what a provider does, so
 `fault_texts` reads them.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 
 from amelia.drive.acp.updates import Table, table_of
@@ -15,6 +16,8 @@ from amelia.model.agents import Ending
 LOGIN_IS_NEEDED = -32000
 _FAULTS = range(400, 600)
 _EMPTY_PREFIX = "Internal error: "  # how the protocol's own library opens every error that it does not know
+_SHOWN_STATUS = re.compile(r'"statusCode"\s{0,9}:\s{0,9}(\d{3})\b')
+_SILENCE = 30.0  # seconds; a model that has nothing to say is quicker
 _OF_A_PROVIDER = frozenset({"APIError", "AI_APICallError", "APICallError"})
 
 
@@ -29,6 +32,25 @@ def ending_of(error: Table) -> Ending:
         return Ending.AUTH
     told = (*_by_kind(error), *_by_code(error), *_by_text(_texts(error)), *_by_provider(error))
     return told[0] if told else Ending.FAILED
+
+
+def is_of_provider(error: Table) -> bool:
+    """Says whether an agent tells of an error that it is its provider's."""
+    return table_of(error.get("data")).get("errorName") in _OF_A_PROVIDER
+
+
+def ending_shown(session: str) -> Ending | None:
+    """Returns how a turn ends by the last status that a whole session holds, as its agent shows it."""
+    found = _SHOWN_STATUS.findall(session)
+    return ending_of_status(int(found[-1])) if found and int(found[-1]) in _FAULTS else None
+
+
+def ending_of_silence(seconds: float, *, has_spoken: bool) -> Ending | None:
+    """Returns how a turn ends that is over without a word: its provider did not answer, if that took long.
+
+    An agent is known that asks its provider again for minutes, and then ends the turn in peace.
+    """
+    return Ending.LIMITED if not has_spoken and seconds >= _SILENCE else None
 
 
 def failure_of(answer: Table) -> tuple[Ending, str] | None:
@@ -85,5 +107,5 @@ def _by_text(texts: Iterable[str]) -> Iterator[Ending]:
 
 def _by_provider(error: Table) -> Iterator[Ending]:
     """Yields what the words of a provider mean, where an agent says that they are a provider's."""
-    if table_of(error.get("data")).get("errorName") in _OF_A_PROVIDER:
+    if is_of_provider(error):
         yield from fault_of_provider(" ".join(_texts(error)).removeprefix(_EMPTY_PREFIX))

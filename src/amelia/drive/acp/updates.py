@@ -22,6 +22,7 @@ Table = Mapping[str, object]
 _NO_NOTES: Table = MappingProxyType({})
 
 _END_A_MESSAGE = frozenset({"tool_call", "agent_thought_chunk", "user_message_chunk"})
+_SPOKEN = ("agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan")
 _SAY_NOTHING = frozenset(
     """
     user_message_chunk agent_thought_chunk plan plan_update plan_removed available_commands_update
@@ -48,6 +49,7 @@ class Updates:
     def __init__(self, cost_before: float | None = None) -> None:
         self.last_message = ""
         self.refused = ""
+        self.has_spoken = False
         self._pieces: list[str] = []
         self._size = 0
         self._message: object = None
@@ -83,6 +85,7 @@ class Updates:
         """Yields what one update says; `meta` are the notes that came with it."""
         yield from self._hear_tokens(update, meta)
         kind = update.get("sessionUpdate")
+        self.has_spoken = self.has_spoken or kind in _SPOKEN
         if isinstance(kind, str) and kind in _END_A_MESSAGE:
             yield from self.end_message()
         match kind:

@@ -41,7 +41,8 @@ def run_options(command: _Command) -> _Command:
         click.option(
             "--driver",
             metavar="NAME",
-            help="Which agent does the work: claude, codex, api, acp, script; auto is the first one ready.",
+            help="Which agent does the work: claude, codex, api, acp, command, script, or one by its name, "
+            "like opencode; auto is the first one ready.",
         ),
         click.option("--model", metavar="NAME", help="The agent's model; provider:model for the api driver."),
         click.option(
