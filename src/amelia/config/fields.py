@@ -59,7 +59,7 @@ def written(key: str, value: object) -> object:
         case timedelta():
             count = value / timedelta(minutes=1)
             return int(count) if count.is_integer() else count
-        case () if key.endswith(".command"):
+        case () if key.endswith("command"):
             return None
         case tuple():
             return list(cast("tuple[object, ...]", value))

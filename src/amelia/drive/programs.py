@@ -93,7 +93,7 @@ async def probe_version(name: str, settings: AgentSettings, recipe: Recipe) -> D
     notes = (
         *([f"version {least} or newer is needed: {recipe.install}"] if is_old else []),
         *([recipe.about_use] if recipe.about_use else []),
-        *([] if settings.trusts_repository or recipe.distrust else [UNTRUSTED]),
+        *([] if settings.trusts_repository or recipe.heeds_trust else [UNTRUSTED]),
     )
     return DriverInfo(command[0], version or "unknown", notes, is_ready=not is_old)
 

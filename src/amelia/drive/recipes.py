@@ -31,9 +31,10 @@ class Recipe:
     `least` is the oldest version that is known to work, `version` the arguments that ask for it.
     `arguments` come behind the program, then those of a turn that may write or may only read, and those that
     choose a model. `own` are the variables that it gets of the caller's, where one that ends with `_` stands
-    for all that begin so; `variables` are set for every turn, `reading` for one that may only read, and
-    `distrust` unless the repository is trusted. `shows` prints a session, with the status of its last error;
-    `about_use` says for people what it does not tell of what it uses.
+    for all that begin so; `variables` are set for every turn, `reading` for one that may only read,
+    `distrust` unless the repository is trusted. It heeds trust if then nothing that a repository brings was
+    seen to count. `shows` prints a session, with the status of its last error; `about_use` says for people
+    what it does not tell of what it uses.
     """
 
     title: str
@@ -51,6 +52,7 @@ class Recipe:
     variables: Mapping[str, str] = field(default_factory=dict[str, str])
     reading: Mapping[str, str] = field(default_factory=dict[str, str])
     distrust: Mapping[str, str] = field(default_factory=dict[str, str])
+    heeds_trust: bool = False
     shows: tuple[str, ...] = ()
     about_use: str = ""
 
@@ -78,7 +80,7 @@ RECIPES: Mapping[str, Recipe] = {
         variables={"OPENCODE_DISABLE_AUTOUPDATE": "1"},
         # Its mode for planning still lets it run commands, which write.
         reading={"OPENCODE_PERMISSION": _ONLY_READS},
-        distrust={"OPENCODE_DISABLE_PROJECT_CONFIG": "1"},
+        distrust={"OPENCODE_DISABLE_PROJECT_CONFIG": "1"},  # its plugins in the repository count all the same
         shows=("export", "{session}"),
         about_use=_LAST_ONLY,
     ),
@@ -88,12 +90,13 @@ RECIPES: Mapping[str, Recipe] = {
         program="kilo",
         install="npm install -g @kilocode/cli",
         login="kilo auth login",
-        least=(7, 0, 0),
+        least=(7, 0, 33),
         arguments=("acp",),
         own=("KILO_",),
         variables={"KILO_DISABLE_AUTOUPDATE": "1"},
         reading={"KILO_PERMISSION": _ONLY_READS},
         distrust={"KILO_DISABLE_PROJECT_CONFIG": "1"},
+        heeds_trust=True,
         shows=("export", "{session}"),
         about_use=_LAST_ONLY,
     ),
@@ -106,6 +109,7 @@ RECIPES: Mapping[str, Recipe] = {
         least=(0, 33, 2),
         arguments=("--acp",),
         own=("GEMINI_", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_CLOUD_", "GOOGLE_GENAI_"),
+        heeds_trust=True,
     ),
     "qwen": Recipe(
         title="Qwen Code",
@@ -113,7 +117,7 @@ RECIPES: Mapping[str, Recipe] = {
         program="qwen",
         install="npm install -g @qwen-code/qwen-code",
         login="qwen",
-        least=(0, 24, 0),
+        least=(0, 7, 1),
         arguments=("--acp",),
         own=("QWEN_", "DASHSCOPE_API_KEY"),
     ),
@@ -123,7 +127,7 @@ RECIPES: Mapping[str, Recipe] = {
         program="copilot",
         install="npm install -g @github/copilot",
         login="copilot login",
-        least=(1, 0, 0),
+        least=(1, 0, 2),
         arguments=("--acp",),
         own=("COPILOT_",),
         variables={"COPILOT_AUTO_UPDATE": "false"},
@@ -137,6 +141,7 @@ RECIPES: Mapping[str, Recipe] = {
         least=(1, 34, 0),
         arguments=("acp",),
         own=("GOOSE_",),
+        heeds_trust=True,
         about_use=_LAST_ONLY,
     ),
     "kimi": Recipe(
@@ -145,9 +150,10 @@ RECIPES: Mapping[str, Recipe] = {
         program="kimi",
         install="npm install -g @moonshot-ai/kimi-code",
         login="kimi login",
-        least=(2, 0, 0),
+        least=(0, 10, 0),
         arguments=("acp",),
         own=("KIMI_", "MOONSHOT_API_KEY"),
+        heeds_trust=True,
         variables={"KIMI_CODE_NO_AUTO_UPDATE": "1"},
         about_use=_UNTOLD,
     ),
@@ -159,6 +165,7 @@ RECIPES: Mapping[str, Recipe] = {
         login="vibe --setup",
         least=(3, 0, 0),
         own=("VIBE_", "MISTRAL_API_KEY"),
+        heeds_trust=True,
     ),
     "openhands": Recipe(
         title="OpenHands",
@@ -182,7 +189,7 @@ RECIPES: Mapping[str, Recipe] = {
             *("--message-file", "{prompt_file}", "--yes-always", "--no-pretty", "--no-stream"),
             *("--no-auto-commits", "--no-dirty-commits", "--no-gitignore", "--no-suggest-shell-commands"),
             *("--no-check-update", "--no-analytics", "--no-show-release-notes", "--no-show-model-warnings"),
-            *("--no-detect-urls", "--env-file", "/dev/null"),
+            *("--no-detect-urls", "--map-tokens", "0"),  # its map would leave a cache in the worktree
             *("--input-history-file", "/dev/null", "--chat-history-file", "/dev/null"),
         ),
         to_write=("--edit-format", "diff"),

@@ -111,8 +111,12 @@ class CommandDriver:
         given, recipe = self.settings.command, self._recipe
         if recipe is not None:
             more = recipe.to_write if may_write else recipe.to_read
-            model = recipe.with_model if self.settings.model else ()
-            line = (*(given or (recipe.program,)), *recipe.arguments, *more, *model)
+            if not self.settings.model:
+                raise ConfigError(
+                    f"driver {self.name}: no model is set, and {recipe.title} would ask a person for one",
+                    hint='set it, as in `model = "openai/gpt-5.5"`, and name its key with `key`',
+                )
+            line = (*(given or (recipe.program,)), *recipe.arguments, *more, *recipe.with_model)
             return find_program(line, driver=self.name, install=recipe.install)
         if not given:
             raise ConfigError(
@@ -127,7 +131,7 @@ class CommandDriver:
         """Returns a command line with what a turn has in its places."""
         values = {"model": self.settings.model or "", "session": spec.session or "", "role": spec.role}
         if _places(line) & {"prompt", "prompt_file"}:
-            file = str(_write_prompt(spec))
+            file = _write_prompt(spec)
             is_long = len(spec.prompt.encode("utf-8", "replace")) > LONGEST_ARGUMENT
             values |= {
                 "prompt_file": file,
@@ -159,13 +163,13 @@ def _check(line: Sequence[str], settings: AgentSettings) -> None:
         )
 
 
-def _write_prompt(spec: TurnSpec) -> Path:
-    """Writes the prompt of a turn where its agent can read it, and returns the file."""
+def _write_prompt(spec: TurnSpec) -> str:
+    """Writes the prompt of a turn where its agent can read it, and returns the path of the file."""
     folder = Path(spec.state) / "prompts"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     file = folder / f"{ref_component(spec.unit)}-{spec.attempt}-{spec.role}.md"
     file.write_bytes(spec.prompt.encode("utf-8", "replace"))
-    return file.absolute()
+    return str(file.absolute())
 
 
 @dataclass(frozen=True, slots=True)

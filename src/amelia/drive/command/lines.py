@@ -57,6 +57,8 @@ class CommandLines:
         return Result(ending=Ending.OK, report=report, text=text[-TEXT_LIMIT:].strip())
 
     def _hear(self, line: Line) -> Iterator[Heard]:
+        if not line.data.strip():
+            self._lines.append("")
         for heard in read_plain_line(line):
             if isinstance(heard, Unparsed):
                 yield from self._read_text(line)
