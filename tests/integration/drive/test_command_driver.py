@@ -151,7 +151,7 @@ async def test_the_model_and_the_variables_of_the_settings_reach_it(
         (AgentSettings(driver="command", command=("sh",), key="NO_SUCH_KEY_HERE"), "NO_SUCH_KEY_HERE"),
         (AgentSettings(driver="command", command=("no-such-program",)), "not installed"),
         (AgentSettings(driver="aider", command=("no-such-program",), model="m"), "not installed"),
-        (AgentSettings(driver="aider"), "no model is set"),
+        (AgentSettings(driver="aider", command=("sh",)), "no model is set"),
     ],
 )
 async def test_what_a_program_cannot_be_given_is_said_before_a_run_relies_on_it(

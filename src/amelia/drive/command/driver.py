@@ -110,14 +110,14 @@ class CommandDriver:
         reject_max_turns(self.name, self.settings)
         given, recipe = self.settings.command, self._recipe
         if recipe is not None:
-            more = recipe.to_write if may_write else recipe.to_read
+            program = find_program(given or (recipe.program,), driver=self.name, install=recipe.install)
             if not self.settings.model:
                 raise ConfigError(
                     f"driver {self.name}: no model is set, and {recipe.title} would ask a person for one",
                     hint='set it, as in `model = "openai/gpt-5.5"`, and name its key with `key`',
                 )
-            line = (*(given or (recipe.program,)), *recipe.arguments, *more, *recipe.with_model)
-            return find_program(line, driver=self.name, install=recipe.install)
+            more = recipe.to_write if may_write else recipe.to_read
+            return [*program, *recipe.arguments, *more, *recipe.with_model]
         if not given:
             raise ConfigError(
                 f"driver {self.name}: no command line of an agent is set",
