@@ -136,7 +136,7 @@ RECIPES: Mapping[str, Recipe] = {
         title="Goose",
         speaks=Speaks.ACP,
         program="goose",
-        install="see https://block.github.io/goose",
+        install="install Goose from its own site",
         login="goose configure",
         least=(1, 34, 0),
         arguments=("acp",),
@@ -183,7 +183,7 @@ RECIPES: Mapping[str, Recipe] = {
         speaks=Speaks.LINES,
         program="aider",
         install="pip install aider-chat",
-        login="aider, or give it a key with `key`",
+        login="a key: name its variable in `key`",
         least=(0, 86, 0),
         arguments=(
             *("--message-file", "{prompt_file}", "--yes-always", "--no-pretty", "--no-stream"),

@@ -1,9 +1,13 @@
 """What is known of agents by their names."""
 
+from pathlib import Path
+
 import pytest
 
 from amelia.drive.recipes import RECIPES, Speaks, is_too_old, recipe_of, version_in
 from amelia.model.agents import DRIVERS, NAMED, AgentSettings
+
+GUIDE = (Path(__file__).parents[3] / "docs/guides/agents.md").read_text(encoding="utf-8")
 
 
 def test_every_named_driver_has_a_recipe() -> None:
@@ -85,3 +89,21 @@ def test_a_version_is_read_from_whatever_a_program_answers(said: str, version: s
 )
 def test_an_older_version_than_the_least_is_too_old(*, version: str, is_old: bool) -> None:
     assert is_too_old(version, (1, 10, 0)) is is_old
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_the_guide_tells_of_an_agent_what_its_recipe_knows(name: str) -> None:
+    recipe = RECIPES[name]
+    [row] = [line for line in GUIDE.splitlines() if line.startswith(f"| `{name}` |")]
+    cells = [cell.strip() for cell in row.split("|")[1:-1]]
+    assert cells[1].strip("`") == recipe.install or recipe.install.endswith(cells[1])
+    assert cells[2] == ".".join(map(str, recipe.least))
+    assert cells[4].strip("`") == recipe.login or recipe.login.startswith("a key")
+    assert not is_too_old(cells[3], recipe.least), "what was tried is new enough"
+    assert (cells[5] == "none") == ("cannot hold" in recipe.about_use)
+
+
+def test_the_reference_names_every_driver() -> None:
+    page = (Path(__file__).parents[3] / "docs/reference/settings.md").read_text(encoding="utf-8")
+    [row] = [line for line in page.splitlines() if line.startswith("| `driver` |")]
+    assert all(f"`{name}`" in row for name in (*DRIVERS, *NAMED))
