@@ -16,16 +16,21 @@ from tracing import wait_until
 pytestmark = pytest.mark.slow
 
 AGENT = Path(__file__).parents[1] / "real" / "acp_agents.py"
-OK = {"status": "completed", "summary": "It is done."}
-APPROVED = {"approved": True, "comments": []}
+Script = dict[str, Any]
+OK: Script = {"status": "completed", "summary": "It is done."}
+APPROVED: Script = {"approved": True, "comments": []}
 ASK = {"ask": {"toolCallId": "1", "kind": "execute", "title": "cat roof.py"}}
 READS = {"update": {"sessionUpdate": "tool_call", "toolCallId": "2", "kind": "read", "title": "roof.py"}}
-Script = dict[str, Any]
 
 
 def say(text: str) -> Script:
     content = {"type": "text", "text": text}
     return {"update": {"sessionUpdate": "agent_message_chunk", "content": content}}
+
+
+def resting(stage: Stage) -> list[Script]:
+    """Returns the units of the run that wait for a limit to pass, once there is a run."""
+    return [unit for unit in stage.status()["units"] if unit["waiting_until"]] if stage.names else []
 
 
 def report(answer: Script) -> Script:
@@ -108,16 +113,11 @@ def test_a_limit_or_an_outage_that_an_agent_tells_as_its_message_is_waited_out(
     arguments, environment = desk.put()
     started = desk.stage.start(*arguments, env=environment)
     try:
-        [unit] = wait_until(
-            lambda: (
-                desk.stage.names and [unit for unit in desk.stage.status()["units"] if unit["waiting_until"]]
-            ),
-            seconds=60,
-        )
+        waiting = wait_until(lambda: resting(desk.stage), seconds=60)
     finally:
         started.process.kill()
         started.wait()
-    assert unit["attempt"] == 1
+    assert [unit["attempt"] for unit in waiting] == [1]
 
 
 def test_a_review_that_a_refusal_ends_is_gone_on_with_before_it_counts(desk: Desk) -> None:

@@ -220,7 +220,8 @@ def test_no_driver_and_no_script_are_refused(stage: Stage) -> None:
     _is_refused(stage, stage.amelia("run", plan, env=few), "no agent is there", "--driver", code=3)
     wrong = stage.amelia("run", plan, "--driver", "magic")
     assert (wrong.code, wrong.out, stage.names) == (3, "", [])
-    assert 'must be one of auto, claude, codex, api, acp, script, not "magic"' in wrong.err
+    assert "must be one of auto, claude, codex, api, acp, command, script, opencode" in wrong.err
+    assert 'not "magic"' in wrong.err
     _is_refused(stage, stage.amelia("run", plan, "--driver", "script"), "--script", code=3)
 
 
