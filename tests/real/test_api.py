@@ -3,13 +3,13 @@
 import json
 import os
 import sys
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from contextlib import aclosing, contextmanager
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import pytest
@@ -17,6 +17,8 @@ import pytest
 from amelia.drive.api.driver import ApiDriver
 from amelia.drive.session import Sessions
 from amelia.drive.turn import ProgramTurn
+from amelia.judge.answers import EVALUATION_SCHEMA, REPORT_SCHEMA, REVIEW_SCHEMA
+from amelia.judge.plans import PLAN_SCHEMA
 from amelia.model.agents import (
     AgentEvent,
     AgentSettings,
@@ -36,7 +38,8 @@ from amelia.model.agents import (
 )
 from amelia.model.errors import ConfigError
 from modelserver.server import ModelServer
-from modelserver.steps import Answer, Breakdown, Fault, ToolCall
+from modelserver.steps import Answer, Breakdown, Fault, Request, ToolCall
+from real.desks import REJECTED, REPORTED, RULED
 from tracing import Trace
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -51,7 +54,7 @@ SCHEMA = {
     "additionalProperties": False,
 }
 DONE = Answer(text="finished", report={"status": "done"})
-MODELS = {"openai:m1": "/v1", "openai-responses:m1": "/v1", "anthropic:m1": ""}
+MODELS = {"openai:m1": "/v1", "openai-responses:m1": "/v1", "anthropic:claude-sonnet-5-5": ""}
 
 
 @pytest.fixture(autouse=True)
@@ -137,6 +140,49 @@ async def test_a_model_creates_is_rejected_goes_on_edits_and_reports(
     assert (second.ending, second.session, second.usage) == (Ending.OK, SESSION, Usage(300, 60))
     assert last.index("Write hello.py.") < last.index("say goodbye") < last.rindex("goodbye")
     assert (trace.folder / "tree/hello.py").read_text() == "print('goodbye')\n"
+
+
+SCHEMAS: dict[str, tuple[Mapping[str, object], Mapping[str, object] | None]] = {
+    "report": (REPORT_SCHEMA, REPORTED.report),
+    "review": (REVIEW_SCHEMA, REJECTED.report),
+    "evaluation": (EVALUATION_SCHEMA, RULED.report),
+    "plan": (PLAN_SCHEMA, {"goal": "Greet", "tasks": []}),
+}
+ALLOWED = {"type", "properties", "required", "additionalProperties", "items", "enum", "anyOf", "description"}
+
+
+def reported_by(request: Request) -> dict[str, Any]:
+    """Returns the tool that a request offers for the report, whichever wire it is on."""
+    tools = [tool.get("function", tool) for tool in cast("list[dict[str, Any]]", request.body["tools"])]
+    [tool] = [tool for tool in tools if tool["name"] == "final_result"]
+    return tool
+
+
+def check_strict(schema: dict[str, Any]) -> None:
+    """Holds a schema to what all three wires take: one type each, all properties required, none besides."""
+    assert schema.keys() <= ALLOWED
+    assert isinstance(schema.get("type", ""), str)
+    if schema.get("type") == "object":
+        assert schema["additionalProperties"] is False
+        assert sorted(schema["required"]) == sorted(schema["properties"])
+    inner = [*schema.get("properties", {}).values(), *schema.get("anyOf", ())]
+    for each in [*inner, *([schema["items"]] if "items" in schema else [])]:
+        check_strict(each)
+
+
+@pytest.mark.parametrize("kind", SCHEMAS)
+@pytest.mark.parametrize("model", MODELS)
+async def test_every_schema_that_amelia_asks_by_is_sent_as_a_strict_one(
+    trace: Trace, model: str, kind: str
+) -> None:
+    schema, report = SCHEMAS[kind]
+    with ModelServer([Answer(report=report)]) as server:
+        _, ended = await play(driver(server, model), spec(trace, schema=schema))
+        [request] = server.requests
+    assert (ended.ending, ended.report) == (Ending.OK, report), ended.detail
+    tool = reported_by(request)
+    assert tool["strict"] is True
+    check_strict(tool.get("parameters") or tool["input_schema"])
 
 
 @pytest.mark.parametrize("facts", [{"role": Role.REVIEWER}, {"is_repair": True}], ids=["reviewer", "repair"])

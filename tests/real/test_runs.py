@@ -129,7 +129,7 @@ def test_a_wrong_key_parks_the_run_at_once_and_a_right_one_lets_it_go_on(desk: D
     began = time.monotonic()
     done = desk.run(desk.plan("Greet"))
     assert (done.code, done.outcome) == (1, "halted(auth)"), done
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 60
     assert len(desk.server.requests) == 1
     [broke] = done.of_type("step_broke")
     assert "mend the agent's login or key" in broke["detail"]

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import msgspec
 
-from amelia.judge.answers import Invalid, json_list, json_object
+from amelia.judge.answers import Invalid, json_list, json_object, or_null
 from amelia.model.plan import Priority, Task, TaskId, TaskType
 
 _TEXT = {"type": "string"}
-_TEXT_OR_NULL = {"type": ["string", "null"]}
+_TEXT_OR_NULL = or_null(_TEXT)
 _MOST_TASKS = 500
 _MOST = 200
 _LONGEST_LINE = 1000
