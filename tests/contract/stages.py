@@ -307,7 +307,7 @@ def _steps(agent: Agent) -> Mapping[Case, list[Step]]:
         Case.SAYS_NOTHING: [Answer(text="That is it.")],
         Case.CRASHES: [report],
         Case.IS_LIMITED: [agent.limit],
-        Case.IS_REFUSED: [Fault(status=401, message="wrong key")],
+        Case.IS_REFUSED: [Fault(status=401, message="wrong key")] * 3,
         Case.IS_UNKNOWN: [report],
         Case.TRIES_TO_WRITE: [
             Answer(tools=[write]),

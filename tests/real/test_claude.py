@@ -37,7 +37,7 @@ from amelia.model.agents import (
     Usage,
 )
 from modelserver.server import ModelServer
-from modelserver.steps import Answer, Breakdown, Fault, Step, ToolCall
+from modelserver.steps import Answer, Breakdown, Fault, Request, Step, ToolCall
 from modelserver.wires import tools_offered
 from real.faults import record
 from repositories import executable, git, make_repository
@@ -270,11 +270,7 @@ async def test_the_key_is_used_and_not_seen_by_commands(desk: Desk) -> None:
 
 
 async def test_a_login_of_the_person_is_not_sent_to_an_address_of_the_profile(desk: Desk) -> None:
-    login = desk.trace.folder / "home" / ".claude" / ".credentials.json"
-    login.parent.mkdir()
-    facts = {"accessToken": "sk-ant-oat01-made-up", "refreshToken": "sk-ant-ort01-made-up"}
-    scopes = ["user:inference", "user:profile"]
-    login.write_text(json.dumps({"claudeAiOauth": {**facts, "expiresAt": 4102444800000, "scopes": scopes}}))
+    log_in(desk.trace.folder / "home", "made-up")
     with ModelServer([DONE]) as server:
         assert (await desk.take(desk.driver(server, key=None))).ending is Ending.OK
     assert "oauth" not in server.requests[0].headers["anthropic-beta"], "it is not the login that is used"
@@ -406,11 +402,39 @@ async def test_a_passing_fault_is_bridged(desk: Desk) -> None:
     assert [retry.status for retry in desk.of(Retrying)] == [529, None]
 
 
-async def test_a_wrong_key_is_seen_at_the_first_event(desk: Desk) -> None:
-    with ModelServer(then=Fault(status=401)) as server:
+async def test_a_wrong_key_is_told_by_claude_after_its_few_retries(desk: Desk) -> None:
+    with ModelServer(then=Fault(status=401, message="invalid x-api-key")) as server:
         ended = await desk.take(desk.driver(server))
-    assert (ended.ending, len(server.requests)) == (Ending.AUTH, 1)
+    assert (ended.ending, len(server.requests)) == (Ending.AUTH, 3)
+    assert [retry.status for retry in desk.of(Retrying)] == [401, 401]
+    assert ended.detail == "the provider refuses the login: Invalid API key · Fix external API key"
+
+
+def log_in(home: Path, token: str) -> None:
+    """Writes the login of a subscription as Claude does, or as another Claude does meanwhile."""
+    facts = {"accessToken": f"sk-ant-oat01-{token}", "refreshToken": f"sk-ant-ort01-{token}"}
+    scopes = ["user:inference", "user:profile"]
+    login = {"claudeAiOauth": {**facts, "expiresAt": 4102444800000, "scopes": scopes}}
+    (home / ".claude").mkdir(exist_ok=True)
+    (home / ".claude" / ".credentials.json").write_text(json.dumps(login))
+
+
+async def test_a_login_that_another_process_has_renewed_heals_by_itself(desk: Desk) -> None:
+    home = desk.trace.folder / "home"
+    log_in(home, "old")
+
+    def model(request: Request) -> Step:
+        if request.number > 1:
+            return DONE
+        log_in(home, "new")
+        return Fault(status=401, message="OAuth token has been revoked")
+
+    with ModelServer(model) as server:
+        desk.patch.setenv("ANTHROPIC_BASE_URL", server.url)
+        named = desk.driver(server, key=None)
+        ended = await desk.take(replace(named, settings=replace(named.settings, base_url=None)))
     assert [retry.status for retry in desk.of(Retrying)] == [401]
+    assert (ended.ending, ended.report) == (Ending.OK, REPORT), ended.detail
 
 
 async def test_a_limit_of_a_subscription_tells_when_it_is_over(desk: Desk) -> None:

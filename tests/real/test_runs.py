@@ -130,8 +130,9 @@ def test_a_wrong_key_parks_the_run_at_once_and_a_right_one_lets_it_go_on(desk: D
     done = desk.run(desk.plan("Greet"))
     assert (done.code, done.outcome) == (1, "halted(auth)"), done
     assert time.monotonic() - began < 60
-    assert len(desk.server.requests) == 1
+    assert len(desk.server.requests) == (3 if name == "claude" else 1)
     [broke] = done.of_type("step_broke")
+    assert "the provider refuses the login: " in broke["detail"]
     assert "mend the agent's login or key" in broke["detail"]
     assert done.of_type("attempt_ended") == []
 

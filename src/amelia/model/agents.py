@@ -262,7 +262,7 @@ class Retrying:
 
     @property
     def is_refused(self) -> bool:
-        """Says whether trying again cannot help: the key or the login is wrong."""
+        """Says whether the key or the login is refused; trying again helps only if somebody renews it."""
         return self.status in REFUSED
 
 
