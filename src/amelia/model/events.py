@@ -163,7 +163,7 @@ class AttemptEnded:
     """The developer's turn is over, and what it left is kept; it may have ended with a question.
 
     `finished` are the tasks that need not be done again if the turn goes on; `promised` says that the agent
-    declared its work to be done, which proves nothing.
+    declared its work to be done, which proves nothing, `progressed` that the turn changed a file.
     """
 
     unit: UnitId
@@ -177,6 +177,7 @@ class AttemptEnded:
     question: Question | None = None
     finished: tuple[TaskId, ...] = ()
     promised: bool = False
+    progressed: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -249,7 +249,7 @@ def _accounted(
 
 
 def _after_turn(state: Driving, event: ev.AttemptEnded) -> UnitState:
-    session = event.session if event.ending in _CONTINUABLE else None
+    session = event.session if _is_continuable(event) else None
     if event.ending in _CUT_OFF:
         again = replace(
             state,
@@ -274,6 +274,11 @@ def _after_turn(state: Driving, event: ev.AttemptEnded) -> UnitState:
             track, event.work, session, cause=Cause.CHECKS_FAILED, feedback=event.refused, seen=seen
         )
     return Verifying(track=track, work=event.work, session=session, is_promised=event.promised)
+
+
+def _is_continuable(event: ev.AttemptEnded) -> bool:
+    """Says whether feedback goes to the same session: not if that changed nothing and asked nothing."""
+    return event.ending in _CONTINUABLE and (event.progressed or event.question is not None)
 
 
 def _resting(state: Driving | Reviewing | Evaluating, until: str) -> Resting:
