@@ -6,6 +6,7 @@
 - Only structured results tell of a limit; a text that speaks of one is a text.
 """
 
+import re
 from dataclasses import dataclass, replace
 
 from amelia.drive.stream import DETAIL_LIMIT, Heard, Result
@@ -19,6 +20,22 @@ from amelia.model.agents import (
     Usage,
     Used,
     total,
+)
+
+_NOT_STARTED = frozenset({126, 127})
+"""The exit codes of a shell that cannot execute a program, or does not find it."""
+
+# How the usual readers of command lines refuse an option, at the start of a line of their standard error.
+_REFUSED_OPTION = re.compile(
+    r"""^(?:[^\n:]{0,100}:[ ])??(?:error:?[ ])?(?:
+        (?:unknown|unrecogni[sz]ed|unexpected|invalid|illegal|no[ ]such)[ ]
+            (?:(?:long|short|shorthand)[ ])?(?:option|argument|flag|switch|command|subcommand)s?\b
+        |option[ ]'[^'\n]{0,100}'[ ]argument[ ]'[^'\n]{0,1000}'[ ]is[ ]invalid
+        |invalid[ ]value[ ]'[^'\n]{0,1000}'[ ]for[ ]'
+        |argument[ ]\S{1,100}:[ ]invalid[ ]choice
+        |flag[ ]provided[ ]but[ ]not[ ]defined
+    ).*""",
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
 
 
@@ -73,6 +90,17 @@ def conclude(seen: Seen, *, exit_code: int | None, ended_by: Ending | None, erro
     )
 
 
+def unusable(seen: Seen, exit_code: int | None, errors: str) -> Result | None:
+    """Returns the end of a program that could not be started, or refused its options."""
+    if seen.understood or not exit_code:
+        return None
+    refused = _REFUSED_OPTION.search(errors)
+    if refused is None and exit_code not in _NOT_STARTED:
+        return None
+    detail = refused[0].strip() if refused else errors.strip()
+    return Result(ending=Ending.UNUSABLE, detail=detail[-DETAIL_LIMIT:])
+
+
 def _own_ending(seen: Seen, exit_code: int | None) -> Ending:
     match seen.result:
         case Result(ending=Ending.OK) as result:
@@ -94,6 +122,10 @@ def _detail(ending: Ending, exit_code: int | None, said: str) -> str:
         Ending.NO_REPORT: "the agent ended without a report",
         Ending.LIMITED: "the provider does not answer for now",
         Ending.AUTH: "the provider refuses the login",
+        Ending.NO_CREDIT: "the provider's credit is used up",
+        Ending.MODEL_NOT_FOUND: "the provider does not have this model, or nothing of it is at this address",
+        Ending.UNUSABLE: "the agent's program cannot be used as it is",
+        Ending.OVERFLOW: "the session does not fit into the model's context window any more",
         Ending.SESSION_LOST: "the session to go on with is not there any more",
         Ending.OUT_OF_BUDGET: "the turn used up what it may use",
         Ending.CRASHED: "the agent ended without a result",

@@ -30,7 +30,19 @@ from amelia.model.agents import (
     Used,
 )
 
-_ENDS = frozenset({Ending.FAILED, Ending.AUTH, Ending.SESSION_LOST, Ending.NO_REPORT, Ending.OUT_OF_BUDGET})
+_ENDS = frozenset(
+    {
+        Ending.FAILED,
+        Ending.AUTH,
+        Ending.NO_CREDIT,
+        Ending.MODEL_NOT_FOUND,
+        Ending.UNUSABLE,
+        Ending.OVERFLOW,
+        Ending.SESSION_LOST,
+        Ending.NO_REPORT,
+        Ending.OUT_OF_BUDGET,
+    }
+)
 
 
 def read_plain_line(line: Line) -> tuple[Heard, ...]:

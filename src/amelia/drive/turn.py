@@ -15,7 +15,7 @@ from typing import IO
 
 import anyio
 
-from amelia.drive.ending import Seen, conclude
+from amelia.drive.ending import Seen, conclude, unusable
 from amelia.drive.stream import Dialect, Line, Lines, Result
 from amelia.drive.transcript import Redactor, Transcript
 from amelia.model.agents import AgentEvent, Ending, TurnSpec
@@ -86,13 +86,16 @@ class ProgramTurn:
                         if not isinstance(heard, Result):
                             yield heard
             errors = transcript.errors(self._last_words)
-            if seen.result is None and self._exit_code and (explained := self._program.explain(errors)):
+            if seen.result is None and self._exit_code and (explained := self._explain(seen, errors)):
                 seen = seen.plus(explained)
             if self._ended_by is None and (concluded := self._program.conclude(self._exit_code, errors)):
                 seen = seen.plus(concluded)
             ended = conclude(seen, exit_code=self._exit_code, ended_by=self._ended_by, errors=errors)
             transcript.end(ended)
         yield ended
+
+    def _explain(self, seen: Seen, errors: str) -> Result | None:
+        return self._program.explain(errors) or unusable(seen, self._exit_code, errors)
 
     async def interrupt(self) -> None:
         """Asks the agent to stop by itself."""

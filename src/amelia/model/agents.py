@@ -46,6 +46,10 @@ class Ending(StrEnum):
     NO_REPORT = "no_report"  # a clean exit, but nothing that could be judged
     LIMITED = "limited"  # the provider's limit is reached; `until` says when to go on, if it is known
     AUTH = "auth"  # the provider refuses the key or the login
+    NO_CREDIT = "no_credit"  # nothing is left of the provider's credit, and no wait brings it back
+    MODEL_NOT_FOUND = "model_not_found"  # the provider has no such model, or is not at that address
+    UNUSABLE = "unusable"  # the program does not take the way it was started, or cannot be started at all
+    OVERFLOW = "overflow"  # the session does not fit into the model's context window any more
     SESSION_LOST = "session_lost"  # the session to go on with is not there any more; nothing was done
     OUT_OF_BUDGET = "out_of_budget"  # used up what it may use, and was stopped
     CRASHED = "crashed"  # a bad exit without a result

@@ -29,6 +29,7 @@ from amelia.plan.write import in_phases, misread, write_plan
 from amelia.record.runs import RunDirectory
 from amelia.record.versions import read_version, write_version
 from amelia.run.asking import Answer, Desk, Question, Tell, ask
+from amelia.run.faults import for_person
 from amelia.run.waiting import wait_out, wait_until
 from amelia.system.git_commands import blob_size, read_blob
 from amelia.system.git_places import Lane, Purpose, Store
@@ -143,11 +144,9 @@ def _outcome(studio: Studio, command: WritePlan, answer: Answer[PlannedWork]) ->
             return ev.AnswerDelayed(dr.DRAFT, command.version, wait_until(ended.until, studio.now()))
         case Ending.OUT_OF_BUDGET if command.allowance.is_used_up_by(answer.spent):
             return dr.DraftFailed(Reason.BUDGET, detail or "The architect used up what it may use.")
-        case Ending.AUTH:
-            hint = "mend the agent's login or key, then run `amelia resume`"
-            return dr.DraftFailed(Reason.AUTH, f"{detail}\n{hint}")
         case _:
-            pass
+            if (fault := for_person(ended)) is not None:
+                return dr.DraftFailed(fault.reason, fault.detail)
     if isinstance(answer.found, Invalid):
         return dr.ArchitectFailed(command.version, answer.found.detail[:_LONGEST])
     return _drafted(studio, command.version, answer.found)

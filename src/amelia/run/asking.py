@@ -48,7 +48,16 @@ Tell: TypeAlias = Callable[[ev.Event], None]
 
 _SHOWN = 5
 _ANSWERED = frozenset({Ending.OK, Ending.NO_REPORT})
-_NOT_ITS_FAULT = frozenset({Ending.LIMITED, Ending.AUTH, Ending.OUT_OF_BUDGET})
+_NOT_ITS_FAULT = frozenset(
+    {
+        Ending.LIMITED,
+        Ending.AUTH,
+        Ending.NO_CREDIT,
+        Ending.MODEL_NOT_FOUND,
+        Ending.UNUSABLE,
+        Ending.OUT_OF_BUDGET,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

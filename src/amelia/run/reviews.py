@@ -25,7 +25,7 @@ from amelia.model.commands import EvaluateFindings, Place, ReviewWork
 from amelia.model.git import CommitId
 from amelia.run.asking import Answer, Question, Tell, ask
 from amelia.run.checks import account
-from amelia.run.turns import refused_login
+from amelia.run.faults import broken_step
 from amelia.run.waiting import wait_until
 from amelia.run.workshop import Workshop
 from amelia.system.git_places import Purpose
@@ -121,10 +121,8 @@ def _unanswered(
             return ev.AnswerDelayed(at.unit, at.attempt, wait_until(ended.until, shop.now()))
         case Ending.OUT_OF_BUDGET if command.allowance.is_used_up_by(answer.spent):
             return ev.UnitHeld(at.unit)
-        case Ending.AUTH:
-            return refused_login(at, command.step, ended)
         case _:
-            return None
+            return broken_step(at, command.step, ended)
 
 
 async def _assignment(shop: Workshop, at: Place) -> Assignment:

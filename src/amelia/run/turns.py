@@ -11,12 +11,12 @@ from anyio import to_thread
 from amelia.judge.answers import Report
 from amelia.judge.clarification import question_of
 from amelia.model import events as ev
-from amelia.model.agents import Allowance, Ending, TurnEnded
-from amelia.model.commands import Place, StartTurn
+from amelia.model.agents import Allowance, Ending
+from amelia.model.commands import StartTurn
 from amelia.model.git import Snapshot
-from amelia.model.outcome import Reason
 from amelia.model.plan import Mode
 from amelia.run.asking import Answer, Tell
+from amelia.run.faults import broken_step
 from amelia.run.sessions import Carried, carry_out
 from amelia.run.waiting import wait_until
 from amelia.run.workshop import Workshop
@@ -41,8 +41,8 @@ async def start_turn(shop: Workshop, command: StartTurn, tell: Tell) -> tuple[ev
     carried = await carry_out(shop, command, lane, tell=tell)
     answer, ended = carried.answer, carried.answer.ended
     kept = await to_thread.run_sync(lambda: shop.keep(at, lane, shop.ref(at)))
-    if ended.ending is Ending.AUTH:
-        return (refused_login(at, ev.Step.DRIVE, ended),)
+    if (broke := broken_step(at, ev.Step.DRIVE, ended)) is not None:
+        return (broke,)
     ending, summary = _verdict(answer, command.allowance)
     if ending is Ending.NO_REPORT and await to_thread.run_sync(lambda: _is_untouched(shop, command, kept)):
         ending = Ending.OK  # nothing said and nothing done: verification says so
@@ -62,14 +62,9 @@ async def start_turn(shop: Workshop, command: StartTurn, tell: Tell) -> tuple[ev
             question=question,
             finished=carried.finished,
             promised=PROMISE in ended.text or (report is not None and PROMISE in report.summary),
+            progressed=await to_thread.run_sync(lambda: bool(changes(shop.store, command.start, kept.tree))),
         ),
     )
-
-
-def refused_login(at: Place, step: ev.Step, ended: TurnEnded) -> ev.StepBroke:
-    """Returns what happened when an agent was not let in: a person has to mend that, and nobody else can."""
-    detail = f"{ended.detail or ended.text}\nmend the agent's login or key, then run `amelia resume`"
-    return ev.StepBroke(at.unit, step, detail[:_LONGEST], Reason.AUTH)
 
 
 def _verdict(answer: Answer[Report], allowance: Allowance) -> tuple[Ending, str]:

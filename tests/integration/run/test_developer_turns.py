@@ -16,6 +16,12 @@ from integration.run.workshops import NOW, Act, Bench, ended, ending, make_bench
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
+MENDED = {
+    Ending.AUTH: Reason.AUTH,
+    Ending.NO_CREDIT: Reason.NO_CREDIT,
+    Ending.MODEL_NOT_FOUND: Reason.MODEL_NOT_FOUND,
+    Ending.UNUSABLE: Reason.AGENT_UNUSABLE,
+}
 DONE: dict[str, object] = {"status": "completed", "summary": "all done"}
 
 
@@ -242,7 +248,7 @@ async def test_work_that_the_agent_itself_does_not_call_complete_has_failed(
 
 @pytest.mark.parametrize(
     "how",
-    [one for one in Ending if one not in {Ending.OK, Ending.LIMITED, Ending.AUTH, Ending.OUT_OF_BUDGET}],
+    [one for one in Ending if one not in {Ending.OK, Ending.LIMITED, Ending.OUT_OF_BUDGET, *MENDED}],
 )
 async def test_a_turn_that_ended_badly_is_told_as_it_ended_whatever_it_reports(
     bench: Bench, how: Ending
@@ -257,10 +263,11 @@ async def test_a_turn_that_ended_badly_is_told_as_it_ended_whatever_it_reports(
     assert event.until is None
 
 
-async def test_an_agent_that_is_not_let_in_is_for_a_person_to_mend(bench: Bench) -> None:
-    [event] = await turn(bench, ending(Ending.AUTH, detail="bad key"))
+@pytest.mark.parametrize(("how", "reason"), MENDED.items())
+async def test_what_no_attempt_can_mend_is_for_a_person(bench: Bench, how: Ending, reason: Reason) -> None:
+    [event] = await turn(bench, ending(how, detail="bad key"))
     assert isinstance(event, ev.StepBroke)
-    assert event.reason is Reason.AUTH
+    assert event.reason is reason
     assert "bad key" in event.detail
     assert "amelia resume" in event.detail
 

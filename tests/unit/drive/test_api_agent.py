@@ -269,7 +269,9 @@ FAULTS: list[tuple[Step, str]] = [
     (Fault(status=401), "auth"),
     (Fault(status=403), "auth"),
     (Fault(status=400), "failed"),
-    (Fault(status=404), "failed"),
+    (Fault(status=402), "no_credit"),
+    (Fault(status=404), "model_not_found"),
+    (Fault(status=413), "overflow"),
     (Fault(status=429), "limit"),
     (Fault(status=500), "limit"),
     (Fault(status=529), "limit"),
@@ -316,8 +318,8 @@ def test_the_file_with_the_key_is_emptied_when_it_is_read(
     ("model", "key", "ending"),
     [
         ("anthropic:m1", None, "auth"),
-        ("nobody:m1", "k", "failed"),
-        ("nobody:m1", None, "failed"),
+        ("nobody:m1", "k", "unusable"),
+        ("nobody:m1", None, "unusable"),
     ],
 )
 def test_a_model_that_cannot_be_asked_is_an_end(

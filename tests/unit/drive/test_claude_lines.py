@@ -134,12 +134,13 @@ def test_a_success_that_is_an_error_is_none() -> None:
     ("status", "error", "ending"),
     [
         (400, "invalid_request", Ending.FAILED),
-        (400, "billing_error", Ending.AUTH),
+        (400, "billing_error", Ending.NO_CREDIT),
         (401, "authentication_failed", Ending.AUTH),
         (403, "unknown", Ending.AUTH),
-        (404, "model_not_found", Ending.FAILED),
+        (404, "model_not_found", Ending.MODEL_NOT_FOUND),
         (408, "unknown", Ending.LIMITED),
-        (413, "invalid_request", Ending.FAILED),
+        (402, "unknown", Ending.NO_CREDIT),
+        (413, "invalid_request", Ending.OVERFLOW),
         (429, "rate_limit", Ending.LIMITED),
         (500, "server_error", Ending.LIMITED),
         (529, "overloaded", Ending.LIMITED),
@@ -154,6 +155,22 @@ def test_a_fault_of_the_provider_has_an_ending(status: int | None, error: str, e
     spoken = assistant({"type": "text", "text": "API Error"}, error=error, is_api_error_message=True)
     heard = hear(spoken, fault(api_error_status=status))
     assert heard == [Result(ending=ending, detail="API Error")]
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"terminal_reason": "prompt_too_long", "api_error_status": 400},
+        {"result": "API Error: The model has reached its context window limit."},
+    ],
+)
+def test_a_session_that_is_too_long_for_the_model_is_an_overflow(facts: dict[str, Any]) -> None:
+    assert end(fault(**facts)).ending is Ending.OVERFLOW
+
+
+def test_a_text_that_speaks_of_a_full_context_is_a_text() -> None:
+    assert end(fault(result="Prompt is too long")).ending is Ending.FAILED
+    assert end(result(terminal_reason="prompt_too_long")).ending is Ending.OK
 
 
 def test_a_limit_that_is_reached_tells_when_it_is_reset() -> None:

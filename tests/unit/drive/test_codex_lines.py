@@ -200,7 +200,7 @@ def test_no_word_of_usage_is_no_usage() -> None:
         ),
         ("Selected model is at capacity. Please try a different model.", Ending.LIMITED),
         ("rate limit exceeded: Rate limit reached. Please try again in 1s.", Ending.LIMITED),
-        ("Quota exceeded. Check your plan and billing details.", Ending.LIMITED),
+        ("Quota exceeded. Check your plan and billing details.", Ending.NO_CREDIT),
         ("You've hit your usage limit. Upgrade to Plus or try again later.", Ending.LIMITED),
         ("stream disconnected before completion: idle timeout waiting for SSE", Ending.LIMITED),
         ("Connection failed: error sending request", Ending.LIMITED),
@@ -209,15 +209,46 @@ def test_no_word_of_usage_is_no_usage() -> None:
             Ending.FAILED,
         ),
         ("Incomplete response returned, reason: max_output_tokens", Ending.FAILED),
-        ("unexpected status 404 Not Found: The model `x` does not exist, url: http://a", Ending.FAILED),
+        (
+            "unexpected status 404 Not Found: The model `x` does not exist, url: http://a",
+            Ending.MODEL_NOT_FOUND,
+        ),
         ("unexpected status 400 Bad Request: unexpected status 401, url: http://a", Ending.FAILED),
-        ('{"error": {"message": "last status: 429 rate limit exceeded"}}', Ending.FAILED),
-        ("Codex ran out of room in the model's context window.", Ending.FAILED),
+        ("unexpected status 402 Payment Required: pay, url: http://a", Ending.NO_CREDIT),
+        ("unexpected status 413 Payload Too Large: too large, url: http://a", Ending.OVERFLOW),
+        ("Your workspace is out of credits. Add credits to continue.", Ending.NO_CREDIT),
+        ("You hit your spend cap set by the owner of your workspace.", Ending.NO_CREDIT),
+        ("Codex ran out of room in the model's context window.", Ending.OVERFLOW),
         ("flagged", Ending.FAILED),
     ],
 )
 def test_an_error_says_how_the_turn_ended(text: str, ending: Ending) -> None:
     assert hear(error(text), failed(text)) == 2 * [Result(ending=ending, detail=text)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "ending", "words"),
+    [
+        ({"error": {"message": "last status: 429 rate limit exceeded"}}, Ending.FAILED, "last status: 429"),
+        ({"error": {"message": "It is too long.", "code": "context_length_exceeded"}}, Ending.OVERFLOW, "It"),
+        ({"error": {"message": "No money.", "code": "insufficient_quota"}}, Ending.NO_CREDIT, "No money."),
+        ({"error": {"message": "No `x`.", "code": "model_not_found"}}, Ending.MODEL_NOT_FOUND, "No `x`."),
+        ({"error": {"message": "Bad.", "code": "invalid_prompt"}}, Ending.FAILED, "Bad."),
+        (
+            {"detail": "The 'x' model is not supported when using Codex with a ChatGPT account."},
+            Ending.MODEL_NOT_FOUND,
+            "The 'x' model",
+        ),
+        ({"detail": "The prompt says: The 'x' model is not supported"}, Ending.FAILED, "The prompt says"),
+        ({"other": 1}, Ending.FAILED, '{"other"'),
+    ],
+)
+def test_a_whole_answer_of_the_provider_says_it_by_its_code(
+    answer: dict[str, Any], ending: Ending, words: str
+) -> None:
+    found = result_of(hear(failed(json.dumps(answer))))
+    assert found.ending is ending
+    assert found.detail.startswith(words)
 
 
 def test_what_failed_does_not_count_once_the_turn_is_completed() -> None:

@@ -14,6 +14,7 @@ from typing import TypeAlias, cast, get_args
 from amelia.model import events as ev
 from amelia.model.agents import Ending, Role, Usage, total
 from amelia.model.delivery import FinishChosen
+from amelia.model.errors import InternalError
 from amelia.model.findings import Finding, Ruling, Weight
 from amelia.model.git import CommitId, TreeId
 from amelia.model.journal import Recorded, Wanted, since_start
@@ -27,7 +28,16 @@ Key: TypeAlias = tuple[Role, UnitId, int]
 """Whose turn: the role, the unit and the attempt, as a script tells turns apart."""
 
 _ROLES = {ev.Step.DRIVE: Role.DEVELOPER, ev.Step.REVIEW: Role.REVIEWER, ev.Step.EVALUATE: Role.EVALUATOR}
-_TOLD_APART = frozenset({Ending.OK, Ending.FAILED, Ending.NO_REPORT, Ending.LIMITED, Ending.OUT_OF_BUDGET})
+_TOLD_APART = frozenset(
+    {Ending.OK, Ending.FAILED, Ending.NO_REPORT, Ending.LIMITED, Ending.OUT_OF_BUDGET, Ending.OVERFLOW}
+)
+_FAULTS = {
+    Reason.AUTH: Ending.AUTH,
+    Reason.NO_CREDIT: Ending.NO_CREDIT,
+    Reason.MODEL_NOT_FOUND: Ending.MODEL_NOT_FOUND,
+    Reason.AGENT_UNUSABLE: Ending.UNUSABLE,
+}
+"""The reasons for which a person has to mend something, and how the turn ended that stopped there."""
 _STOPS = (ev.CancelRequested, ev.AbortRequested)
 
 
@@ -96,7 +106,9 @@ def answered(run: RunState, event: ev.Event) -> Key | None:
             return Role.REVIEWER, event.unit, event.attempt
         case ev.FindingsEvaluated():
             return Role.EVALUATOR, event.unit, event.attempt
-        case ev.AnswerDelayed() | ev.StepBroke(reason=Reason.AUTH):
+        case ev.AnswerDelayed():
+            return _asked(run, event.unit)
+        case ev.StepBroke(reason=reason) if reason in _FAULTS:
             return _asked(run, event.unit)
         case _:
             return None
@@ -184,8 +196,10 @@ class _Listener:
                 return replace(turn, ending=Ending.NO_REPORT, said=detail)
             case ev.AnswerDelayed():
                 return replace(turn, ending=Ending.LIMITED)
+            case ev.StepBroke(reason=reason) if reason in _FAULTS:
+                return replace(turn, ending=_FAULTS[reason])
             case _:
-                return replace(turn, ending=Ending.AUTH)
+                raise InternalError(f"{type(event).__name__} is no answer of an agent")
 
     def _developed(self, turn: Turn, event: ev.AttemptEnded) -> Turn:
         state = self._run.units[event.unit]

@@ -71,7 +71,7 @@ async def take_turn(assignment: Assignment, prompt: str, *, key: str | None, tel
     try:
         model = make_model(assignment, key)
     except ModelError as error:
-        teller.end(Ending.AUTH if isinstance(error, MissingKeyError) else Ending.FAILED, str(error))
+        teller.end(Ending.AUTH if isinstance(error, MissingKeyError) else Ending.UNUSABLE, str(error))
         return
     session = _Session(Path(assignment.history))
     history = session.load() if assignment.resume else []

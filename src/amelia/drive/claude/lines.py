@@ -41,13 +41,17 @@ _TOOLS_KEPT = 1_000
 _LATEST = 10**11  # seconds; no limit is reset after the year 5138
 _TELLING = ("command", "file_path", "pattern")
 _LOST = "No conversation found"
-_REFUSALS = frozenset(
-    """
-    account_on_hold authentication_failed billing_error cloud_credential_error oauth_org_not_allowed
-    verification_required
-    """.split()
-)
+_REFUSALS = """
+    account_on_hold authentication_failed cloud_credential_error oauth_org_not_allowed verification_required
+""".split()
+_KINDS = {
+    **dict.fromkeys(_REFUSALS, Ending.AUTH),
+    "billing_error": Ending.NO_CREDIT,
+    "model_not_found": Ending.MODEL_NOT_FOUND,
+}
 _OUTAGES = frozenset({"overloaded", "rate_limit", "server_error", "unknown"})
+_TOO_LONG = "prompt_too_long"
+_FULL = "API Error: The model has reached its context window limit"  # Claude's own words, for it has no kind
 
 
 class ClaudeLines:
@@ -164,6 +168,8 @@ class ClaudeLines:
                 return Ending.NO_REPORT
             case "error_during_execution" if not self._is_started and _LOST in _errors(message):
                 return Ending.SESSION_LOST
+            case "success" if message.get("terminal_reason") == _TOO_LONG or _is_full(message):
+                return Ending.OVERFLOW
             case "success":
                 return self._fault(count_of(message.get("api_error_status")))
             case _:
@@ -171,8 +177,8 @@ class ClaudeLines:
 
     def _fault(self, status: int) -> Ending:
         """Returns how a turn ended whose request the provider did not answer; the status is 0 without one."""
-        if self._error in _REFUSALS:
-            return Ending.AUTH
+        if self._error in _KINDS:
+            return _KINDS[self._error]
         if status:
             return ending_of_status(status)
         return Ending.LIMITED if self._error in _OUTAGES else Ending.FAILED
@@ -193,6 +199,10 @@ def _content(message: Mapping[str, object]) -> list[Mapping[str, object]]:
 def _errors(message: Mapping[str, object]) -> str:
     errors = message.get("errors")
     return "\n".join(map(text_of, cast("list[object]", errors))) if isinstance(errors, list) else ""
+
+
+def _is_full(message: Mapping[str, object]) -> bool:
+    return text_of(message.get("result"), DETAIL_LIMIT).startswith(_FULL)
 
 
 def _reset_time(message: Mapping[str, object]) -> str | None:
