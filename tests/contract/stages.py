@@ -35,6 +35,7 @@ from tracing import Trace
 KEY = "sk-made-up-for-these-tests"
 KEPT = ("PATH", "TMPDIR", "LANG", "AMELIA_FAULT_TABLE")
 REPORT = {"status": "completed"}
+TALK = f'I quote {{"status": "failed"}} first.\r\n\r\n```JSON\r\n{json.dumps(REPORT)}\r\n```\r\nThat is it.'
 SLEEPS = "python3 -c 'import time; time.sleep(600)'"
 WAITS = f"setsid {SLEEPS} & echo > ready"
 """Leaves a process in a session of its own, and says that it has."""
@@ -48,6 +49,7 @@ class Case(Enum):
 
     WORKS = auto()  # writes made.txt, says "finished" and reports; uses 7 tokens in and 8 out
     GOES_ON = auto()  # reports once more, in a session that was there; uses 5 tokens in and 6 out
+    TALKS = auto()  # reports in a message with more in it, by no other means
     SAYS_NOTHING = auto()  # ends well, without a report
     CRASHES = auto()
     IS_LIMITED = auto()
@@ -127,6 +129,7 @@ SCRIPTS = {
     + f"report = {toml(REPORT)}\nusage = {{input=7, output=8}}\n",
     Case.GOES_ON: _acts({"run": "cat /proc/$PPID/cmdline > asked.txt"})
     + f"report = {toml(REPORT)}\nusage = {{input=5, output=6}}\n",
+    Case.TALKS: _acts({"say": "It begins."}, {"say": TALK}),
     Case.SAYS_NOTHING: "",
     Case.CRASHES: _acts({"exit": 5}),
     Case.IS_LIMITED: _acts({"limit": "2026-11-15T12:00:00Z"}),
@@ -230,6 +233,7 @@ ACP_SCRIPTS: Mapping[Case, Mapping[str, Any]] = {
         "answer": {"usage": {"inputTokens": 7, "outputTokens": 8}},
     },
     Case.GOES_ON: {"steps": [ACP_REPORT], "answer": {"usage": {"inputTokens": 5, "outputTokens": 6}}},
+    Case.TALKS: {"steps": [_message(TALK)]},
     Case.SAYS_NOTHING: {},
     Case.CRASHES: {"steps": [{"exit": 5}]},
     Case.IS_LIMITED: _refusal(message="Too many requests", data={"errorKind": "rate_limit"}),
@@ -304,10 +308,11 @@ def _steps(agent: Agent) -> Mapping[Case, list[Step]]:
             Answer(report=REPORT, usage=(4, 4)),
         ],
         Case.GOES_ON: [Answer(report=REPORT, usage=(5, 6))],
+        Case.TALKS: [Answer(text=TALK)],
         Case.SAYS_NOTHING: [Answer(text="That is it.")],
         Case.CRASHES: [report],
         Case.IS_LIMITED: [agent.limit],
-        Case.IS_REFUSED: [Fault(status=401, message="wrong key")] * 3,
+        Case.IS_REFUSED: [Fault(status=401, message="wrong key")],
         Case.IS_UNKNOWN: [report],
         Case.TRIES_TO_WRITE: [
             Answer(tools=[write]),

@@ -275,11 +275,17 @@ def test_what_differs_is_listed(stage: Stage) -> None:
     code, differences = replay(stage, run)
     assert code == 1
     assert differences[:3] == [
-        "the outcome is halted(agent_limit) instead of completed",
-        "2: parked (agent_limit) instead of landed",
+        "the outcome is halted(verify_limit) instead of completed",
+        "2: parked (verify_limit) instead of landed",
         "2: 2 attempts instead of 1",
     ]
     assert "differs: 2: 2 attempts" in stage.amelia("replay", run).out
+
+
+def test_a_turn_without_a_report_is_played_again_without_one(stage: Stage) -> None:
+    silent = {"role": "developer", "do": [{"write": "a", "text": "a"}, {"say": "All is done."}]}
+    assert stage.run(tasks("One"), silent, APPROVED).code == 0
+    assert replay(stage, stage.name) == (0, [])
 
 
 def test_a_run_can_be_played_again_after_its_store_was_cleared_away(stage: Stage) -> None:

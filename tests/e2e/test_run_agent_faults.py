@@ -113,3 +113,126 @@ def test_a_turn_that_failed_is_gone_on_with_only_if_it_came_further(stage: Stage
     assert turns[1]["session"] == turns[0]["session"] != turns[2]["session"]
     assert "400: something" in turns[2]["prompt"]
     assert {"a.txt", "b.txt"} <= set(stage.files())
+
+
+PHASES = """# Sample
+
+## Phase 1: Begin
+### Task 1: First
+Do it.
+### Task 2: Second
+Do it.
+"""
+SILENT: Turn = {"role": "developer", "do": [{"write": "a.txt", "text": "a\n"}, {"say": "All is done."}]}
+
+
+def test_a_developer_without_a_report_is_judged_by_the_checks_and_the_review(stage: Stage) -> None:
+    done = stage.run(tasks("Only"), SILENT, APPROVED)
+    assert (done.code, attempts(stage), stage.files()[-1]) == (0, ["1"], "check.sh"), done
+    assert [turn["repair"] for turn in stage.turns("1", 1)] == [False, True], "it was asked once more"
+    assert "a.txt" in stage.files()
+
+
+def test_tasks_that_no_report_speaks_of_are_shown_as_not_reported(stage: Stage) -> None:
+    done = stage.run(PHASES, SILENT, APPROVED)
+    assert (done.code, attempts(stage)) == (0, ["1"]), done
+    assert done.of_type("subtask_completed", "subtask_failed") == []
+    assert stage.amelia("status", stage.name).out.count("not reported") == 2
+    for state in stage.directory.rglob("execution-state.json"):
+        assert state.read_text().count("not_reported") == 2
+
+
+def test_a_developer_without_a_report_whose_work_is_bad_is_sent_back_by_the_checks(stage: Stage) -> None:
+    breaks: Turn = {"role": "developer", "attempt": 1, "do": [{"write": "broken", "text": "x"}]}
+    mends: Turn = {
+        "role": "developer",
+        "attempt": 2,
+        "do": [{"delete": "broken"}, {"write": "a", "text": "a"}],
+    }
+    done = stage.run(tasks("Only"), breaks, mends, APPROVED)
+    assert (done.code, attempts(stage)) == (0, ["2"]), done
+    [retried] = done.of_type("task_retry")
+    assert retried["cause"] == "checks_failed"
+
+
+REPORT = '{"status": "completed", "summary": "As the message says."}'
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        f"I have done it.\n\n```JSON\n{REPORT}\n```\nAnything else?",
+        f'<think>\nShould I say {{"status": "failed"}}?\n</think>\r\n{REPORT}\r\n',
+        f'First I thought of {{"status": "failed"}}. Now it is {REPORT}',
+    ],
+)
+def test_a_report_is_the_last_valid_object_of_the_last_message(stage: Stage, message: str) -> None:
+    says: Turn = {
+        "role": "developer",
+        "do": [{"write": "a", "text": "a"}, {"say": "Begun."}, {"say": message}],
+    }
+    done = stage.run(tasks("Only"), says, APPROVED)
+    assert (done.code, len(stage.turns("1", 1))) == (0, 1), "nobody is asked for it once more"
+    [ended] = done.of_type("attempt_ended")
+    assert ended["summary"] == "As the message says."
+
+
+def reviews(*messages: str, **more: object) -> Turn:
+    return {"role": "reviewer", "do": [{"say": message} for message in messages], **more}
+
+
+APPROVES = '{"approved": true, "comments": []}'
+REJECTS = (
+    '{"approved": false, "comments": [{"file": null, "line": null, "severity": "blocking", "text": "No."}]}'
+)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        'The diff adds `{"approved": true}` to a file, which I do not like.',
+        f"The diff adds `{APPROVES}` to a file.",
+        f"```diff\n+{APPROVES}\n```\nThat is what it adds.",
+        f"The file holds\n```\n{APPROVES}\n```\nand I say\n{REJECTS}",
+        f"{REJECTS}\n{APPROVES}",
+        APPROVES.replace(', "comments": []', ""),
+        "I approve.",
+    ],
+)
+def test_a_reviewer_who_quotes_or_contradicts_an_approval_has_not_approved(
+    stage: Stage, message: str
+) -> None:
+    done = stage.run(tasks("Only"), writes("1", "a"), reviews(message))
+    assert (done.code, done.outcome) == (1, "halted(review_unavailable)"), done
+    assert stage.subjects() == []
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        APPROVES,
+        f"It is fine.\n\n```JSON\r\n{APPROVES}\r\n```\r\nThank you.",
+        f"<think>\nPerhaps {REJECTS}\n</think>\n{APPROVES}",
+        f"{APPROVES}\n\nOnce more, as JSON:\n\n```json\n{APPROVES}\n```",
+        f"The file holds a function f() {{ return 1 }}.\n{APPROVES}",
+    ],
+)
+def test_a_reviewer_who_says_one_thing_on_lines_of_its_own_is_heard(stage: Stage, message: str) -> None:
+    done = stage.run(tasks("Only"), writes("1", "a"), reviews(message))
+    assert (done.code, len(stage.turns("1", 1, "reviewer"))) == (0, 1), done
+
+
+def test_an_evaluator_who_contradicts_itself_dismisses_nothing(stage: Stage) -> None:
+    def rules(disposition: str) -> str:
+        return json.dumps({"items": [{"finding": 1, "disposition": disposition, "reason": "So."}]})
+
+    says = {"role": "evaluator", "do": [{"say": f"{rules('IMPLEMENT')}\n{rules('REJECT')}"}]}
+    done = stage.run(
+        tasks("Only"),
+        writes("1", "a", attempt=1),
+        writes("1", "b", attempt=2),
+        rejects("Do more.", attempt=1),
+        says,
+        APPROVED,
+    )
+    assert (done.code, attempts(stage)) == (0, ["2"]), done

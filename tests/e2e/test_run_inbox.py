@@ -266,6 +266,22 @@ def test_every_task_of_a_phase_can_have_a_session_of_its_own(tmp_path: Path) -> 
     assert stage.files(stage.log("%H")[0]) == ["one", "two"]
 
 
+@pytest.mark.parametrize("silent", ["one", "two"])
+def test_a_task_whose_session_reports_nothing_keeps_nobody_waiting(tmp_path: Path, silent: str) -> None:
+    stage = make_stage(
+        tmp_path, {**FILES, "amelia.toml": f'{SETTINGS}\n[modes.phased]\nsession_scope = "subtask"\n'}
+    )
+    report = f"""test -e two && now=two || now=one; test $now = {silent} || echo '{{"type": "result", "report": {{"status": "completed"}}}}' > /proc/$PPID/fd/1"""
+    writes = {"run": "test -e one && echo x > two || echo x > one"}
+    turn = {"role": "developer", "do": [writes, {"run": report}]}
+    done = stage.run(PHASE, turn, APPROVED, options=["--mode", "phased"])
+    assert done.outcome == "completed", done
+    completed = [event["task"] for event in done.of_type("subtask_completed")]
+    assert completed == [{"one": "1.2", "two": "1.1"}[silent]]
+    assert stage.files(stage.log("%H")[0]) == ["one", "two"]
+    assert stage.amelia("status", stage.name).out.count("not reported") == 1
+
+
 def test_a_phase_stops_at_the_first_task_that_fails(tmp_path: Path) -> None:
     settings = f'{SETTINGS}\n[modes.phased]\nattempts = 1\nsession_scope = "subtask"\n'
     stage = make_stage(tmp_path, {**FILES, "amelia.toml": settings})

@@ -16,8 +16,9 @@ from amelia.model.outcome import Cause, Outcome, Reason
 from amelia.model.plan import TaskId, Unit, UnitId
 from amelia.model.splitting import with_pieces
 
+_RUNNING, _NOT_REPORTED = "running", "not_reported"
 _SUBTASK: Mapping[type, str] = {
-    ev.SubtaskStarted: "running",
+    ev.SubtaskStarted: _RUNNING,
     ev.SubtaskCompleted: "completed",
     ev.SubtaskFailed: "failed",
 }
@@ -247,6 +248,9 @@ def _written(chronicle: Chronicle, chapter: Chapter, event: ev.AttemptEnded) -> 
     tried = Tried(event.attempt, event.work.commit, event.ending, event.summary)
     others = tuple(other for other in chapter.tried if other.attempt != event.attempt)
     written = _with(chronicle, event.unit, tried=(*others, tried))
+    if event.ending is Ending.OK and event.question is None:
+        running = {task: _NOT_REPORTED if was == _RUNNING else was for task, was in chapter.subtasks.items()}
+        written = _with(written, event.unit, subtasks=running)
     if event.refused is not None:
         return _objected(written, event.unit, Objection(event.attempt, "the repository", event.refused))
     if event.ending in {Ending.OK, Ending.LIMITED, Ending.OUT_OF_BUDGET}:

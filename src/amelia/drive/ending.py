@@ -4,12 +4,15 @@
 - Who ended a turn decides how it ended, whatever the agent managed to say before; only a report that was
   there when the budget ran out counts.
 - Only structured results tell of a limit; a text that speaks of one is a text.
+- A report that an agent does not give by means of its own is looked for in its last message, for every agent
+  alike. Which of several objects counts is for whoever knows what was asked.
 """
 
 import re
 from dataclasses import dataclass, replace
 
-from amelia.drive.stream import DETAIL_LIMIT, Heard, Result
+from amelia.drive.objects import objects_in
+from amelia.drive.stream import DETAIL_LIMIT, TEXT_LIMIT, Heard, Result
 from amelia.model.agents import (
     Ending,
     Said,
@@ -19,6 +22,7 @@ from amelia.model.agents import (
     Unparsed,
     Usage,
     Used,
+    Written,
     total,
 )
 
@@ -49,6 +53,7 @@ class Seen:
     usage: Usage | None = None
     understood: int = 0
     unparsed: int = 0
+    written: tuple[Written, ...] = ()
 
     def plus(self, heard: Heard) -> "Seen":
         """Returns the same with one more event; the last result counts."""
@@ -73,6 +78,8 @@ def conclude(seen: Seen, *, exit_code: int | None, ended_by: Ending | None, erro
 
     `ended_by` says how, if it was not the agent who ended it; `errors` is the end of its standard error.
     """
+    if ended_by is None and (seen.result is not None or exit_code == 0):
+        seen = _with_written_report(seen)
     result = seen.result
     if ended_by is Ending.OUT_OF_BUDGET and result is not None and result.report is not None:
         ending = Ending.OK  # it was ready when the last of its budget was counted; that is paid for
@@ -82,12 +89,24 @@ def conclude(seen: Seen, *, exit_code: int | None, ended_by: Ending | None, erro
         ending=ending,
         session=seen.session,
         report=result.report if result and ending is Ending.OK else None,
-        text=seen.text,
+        text=seen.text[-TEXT_LIMIT:],
         detail=_detail(ending, exit_code, (result.detail if result else "") or errors),
         exit_code=exit_code,
         until=result.until if result and ending is Ending.LIMITED else None,
         usage=seen.usage,
+        written=seen.written if ending is Ending.OK else (),
     )
+
+
+def _with_written_report(seen: Seen) -> Seen:
+    """Returns what was seen with the report that the last message holds, if it was not given otherwise."""
+    result = seen.result or Result(ending=Ending.OK)
+    if result.ending is not Ending.OK or result.report is not None:
+        return seen
+    written = objects_in(seen.text)
+    if not written:
+        return seen
+    return replace(seen, result=replace(result, report=written[-1].value), written=written)
 
 
 def unusable(seen: Seen, exit_code: int | None, errors: str) -> Result | None:

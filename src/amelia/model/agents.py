@@ -284,12 +284,21 @@ class Unparsed:
     line: str
 
 
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A JSON object in a message; one that does not stand alone may be a quote of something else."""
+
+    value: Mapping[str, object]
+    stands_alone: bool = True
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnEnded:
     """The turn is over: derived from the agent's result, its exit code and who ended it.
 
     `text` is the agent's last message, `detail` says for people what happened,
-    `until` is the ISO time from which a limited agent can go on.
+    `until` is the ISO time from which a limited agent can go on. Where the report had to be looked for in
+    the last message, `written` are all the objects that are there, and `report` is the last of them.
     """
 
     ending: Ending
@@ -300,6 +309,7 @@ class TurnEnded:
     exit_code: int | None = None
     until: str | None = None
     usage: Usage | None = None
+    written: tuple[Written, ...] = ()
 
 
 AgentEvent: TypeAlias = (

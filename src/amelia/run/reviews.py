@@ -4,6 +4,7 @@ Both see a clean checkout of the snapshot. Whatever they do to it is thrown away
 that is not valid is no approval.
 """
 
+from collections.abc import Mapping
 from functools import partial
 from typing import TypeVar
 
@@ -19,6 +20,7 @@ from amelia.judge.answers import (
     read_review,
     read_rulings,
 )
+from amelia.judge.written import is_own
 from amelia.model import events as ev
 from amelia.model.agents import Ending, Role
 from amelia.model.commands import EvaluateFindings, Place, ReviewWork
@@ -81,9 +83,19 @@ async def evaluate_findings(shop: Workshop, command: EvaluateFindings, tell: Tel
         return (unanswered,)
     rulings = answer.found
     if isinstance(rulings, Invalid):
-        is_readable = answer.ended.ending is Ending.OK and not answer.has_meddled
-        rulings = read_rulings(answer.ended.report if is_readable else None, command.findings)
+        rulings = read_rulings(_partial(answer), command.findings)
     return (ev.FindingsEvaluated(unit=at.unit, attempt=at.attempt, rulings=rulings),)
+
+
+def _partial(answer: Answer[A]) -> Mapping[str, object] | None:
+    """Returns an answer that is only a part of what was asked for; None if it may be no answer at all."""
+    ended = answer.ended
+    if ended.ending is not Ending.OK or answer.has_meddled:
+        return None
+    if not ended.written:
+        return ended.report
+    own = [each.value for each in ended.written if is_own(each, EVALUATION_SCHEMA)]
+    return own[0] if len(own) == len(ended.written) == 1 else None
 
 
 async def _review_prompt(shop: Workshop, command: ReviewWork) -> str:

@@ -1,7 +1,7 @@
 """The sessions of a developer's turn: one for the whole unit, or a fresh one for each of its tasks.
 
-Sessions of tasks follow one another in the same workspace, and stop at the first that does not report its
-task as done. Together they are one turn: one answer, one snapshot.
+Sessions of tasks follow one another in the same workspace, and stop at the first that ends badly or reports
+its task as not done. Together they are one turn: one answer, one snapshot.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from amelia.model.agents import Ending, Role, Spent, TurnEnded
 from amelia.model.commands import StartTurn
 from amelia.model.plan import Task, TaskId
 from amelia.model.policy import SessionScope
-from amelia.run.asking import Answer, Question, Tell, ask
+from amelia.run.asking import ENDED_WELL, Answer, Question, Tell, ask
 from amelia.run.workshop import Workshop
 from amelia.system.git_places import Lane
 
@@ -36,7 +36,10 @@ _OUT_OF_BUDGET = TurnEnded(
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """What a developer answered, and which tasks of the unit have had a session that reports them as done."""
+    """What a developer answered, and which tasks of the unit have had a session that ended well.
+
+    Such a session reports its task as done, or reports nothing.
+    """
 
     answer: Answer[Report]
     finished: tuple[TaskId, ...] = ()
@@ -67,7 +70,11 @@ async def _one_by_one(shop: Workshop, command: StartTurn, lane: Lane, *, tell: T
         told = await ask(shop.desk, question, tell)
         ended, found, spent = told.ended, told.found, spent.and_(told.spent)
         if not isinstance(found, Report):
-            break
+            if ended.ending not in ENDED_WELL:
+                break
+            finished = (*finished, task.id)
+            found = _joined(reports) if reports else found
+            continue
         reports.append(found)
         is_done = found.status == "completed" and found.needs_clarification is None
         found = _joined(reports)

@@ -15,7 +15,7 @@ from amelia.model.agents import Allowance, Ending
 from amelia.model.commands import StartTurn
 from amelia.model.git import Snapshot
 from amelia.model.plan import Mode
-from amelia.run.asking import Answer, Tell
+from amelia.run.asking import ENDED_WELL, Answer, Tell
 from amelia.run.faults import broken_step
 from amelia.run.sessions import Carried, carry_out
 from amelia.run.waiting import wait_until
@@ -44,8 +44,6 @@ async def start_turn(shop: Workshop, command: StartTurn, tell: Tell) -> tuple[ev
     if (broke := broken_step(at, ev.Step.DRIVE, ended)) is not None:
         return (broke,)
     ending, summary = _verdict(answer, command.allowance)
-    if ending is Ending.NO_REPORT and await to_thread.run_sync(lambda: _is_untouched(shop, command, kept)):
-        ending = Ending.OK  # nothing said and nothing done: verification says so
     report = answer.found if isinstance(answer.found, Report) else None
     question = question_of(report.needs_clarification, shop.now()) if report is not None else None
     return (
@@ -62,6 +60,7 @@ async def start_turn(shop: Workshop, command: StartTurn, tell: Tell) -> tuple[ev
             question=question,
             finished=carried.finished,
             promised=PROMISE in ended.text or (report is not None and PROMISE in report.summary),
+            reported=report is not None or ending is not Ending.OK,
             progressed=await to_thread.run_sync(lambda: bool(changes(shop.store, command.start, kept.tree))),
         ),
     )
@@ -72,8 +71,11 @@ def _verdict(answer: Answer[Report], allowance: Allowance) -> tuple[Ending, str]
     ended, report = answer.ended, answer.found
     if isinstance(report, Report):
         return _reported(report)
-    if ended.ending is Ending.OK:
-        return Ending.NO_REPORT, report.detail
+    if ended.ending in ENDED_WELL:
+        return (
+            Ending.OK,
+            f"The agent gave no report.\n{ended.text}".strip(),
+        )  # the checks and the review decide
     ending = ended.ending
     if ending is Ending.OUT_OF_BUDGET and not allowance.is_used_up_by(answer.spent):
         ending = Ending.FAILED  # a bound of the agent's own; another turn would find the same
@@ -94,10 +96,6 @@ def _reported(report: Report) -> tuple[Ending, str]:
     return Ending.FAILED, "\n".join(part for part in parts if part)
 
 
-def _is_untouched(shop: Workshop, command: StartTurn, kept: Snapshot) -> bool:
-    return not changes(shop.store, command.at.base, kept.tree)
-
-
 def _refused(kept: Snapshot) -> str | None:
     if kept.refused is not None:
         return f"The {kept.refused.hook} hook refuses this work:\n{kept.refused.output}"[:_LONGEST]
@@ -109,10 +107,15 @@ def _refused(kept: Snapshot) -> str | None:
 def _subtasks(
     shop: Workshop, command: StartTurn, *, ending: Ending, carried: Carried
 ) -> Iterator[ev.SubtaskCompleted | ev.SubtaskFailed]:
-    """Yields what became of the tasks of a phase, as reported; a turn that was cut off leaves that open."""
+    """Yields what became of the tasks of a phase, as reported.
+
+    A turn that was cut off, or ended well without a report, leaves that open.
+    """
     if shop.facts.mode is not Mode.PHASED or ending in {Ending.LIMITED, Ending.OUT_OF_BUDGET}:
         return
     at, report = command.at, carried.answer.found
+    if ending is Ending.OK and not isinstance(report, Report):
+        return
     for task in at.assigned.tasks:
         if task in carried.finished:
             continue  # told when its session ended

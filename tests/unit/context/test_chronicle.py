@@ -8,6 +8,7 @@ from amelia.model.agents import Ending, Role, Spent, Usage
 from amelia.model.findings import Disposition, Finding, Ruling
 from amelia.model.outcome import Cause, Outcome, Reason, Result
 from amelia.model.plan import Mode, TaskId, UnitId
+from amelia.model.questions import Question
 from runs import BASE, Story, chain, chronicle_of, commit, finding, started, task, unit, work
 
 ONE = UnitId("1")
@@ -152,6 +153,15 @@ def test_a_phase_tells_of_its_tasks() -> None:
     story = Story(started(unit("1", task("a"), task("b"), task("c")), mode=Mode.PHASED)).start("1")
     story.tell(ev.SubtaskCompleted(ONE, TaskId("a"), 1), ev.SubtaskFailed(ONE, TaskId("b"), 1))
     assert chapter_of(story).subtasks == {"a": "completed", "b": "failed", "c": "running"}
+
+
+@pytest.mark.parametrize(("asks", "status"), [(None, "not_reported"), ("Which?", "running")])
+def test_a_task_that_a_turn_ended_without_a_word_of_is_not_reported(asks: str | None, status: str) -> None:
+    story = Story(started(unit("1", task("a"), task("b")), mode=Mode.PHASED)).start("1")
+    question = Question(text=asks) if asks else None
+    ended = ev.AttemptEnded(unit=ONE, attempt=1, ending=Ending.OK, work=work("w"), question=question)
+    story.tell(ev.SubtaskCompleted(ONE, TaskId("a"), 1), ended)
+    assert chapter_of(story).subtasks == {"a": "completed", "b": status}
 
 
 def test_how_a_run_ended_holds_until_it_is_resumed() -> None:

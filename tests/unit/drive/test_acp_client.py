@@ -111,7 +111,7 @@ def test_a_whole_turn_is_told_line_by_line(stage: Stage) -> None:
         {"type": "tool", "state": "ended", "name": "edit", "ok": True},
         {"type": "say", "text": REPORT},
         {"type": "usage", "input": 7, "output": 8},
-        {"type": "result", "report": {"status": "completed"}},
+        {"type": "result", "text": REPORT},
     ]
     assert (stage.work / "a.py").exists()
     assert stage.params("session/prompt") == {
@@ -130,9 +130,9 @@ def test_the_agent_is_lent_neither_files_nor_terminals(stage: Stage) -> None:
     assert stage.kinds() == ["session", "say", "result"]
 
 
-def test_a_message_without_a_report_is_no_result(stage: Stage) -> None:
+def test_the_last_message_is_handed_on_whatever_it_holds(stage: Stage) -> None:
     stage.run(steps=[say("All done.")])
-    assert (stage.code, stage.kinds()) == (0, ["session", "say"])
+    assert stage.told[-1] == {"type": "result", "text": "All done."}
 
 
 @pytest.mark.parametrize(
@@ -279,7 +279,7 @@ def test_a_fault_of_the_provider_that_comes_as_a_message_ends_the_turn_as_that_f
 
 def test_a_message_that_speaks_of_faults_in_its_work_is_none(stage: Stage) -> None:
     stage.run(**notice("The client retries now when it gets HTTP 429 or 503 Service Unavailable.", CALL))
-    assert (stage.code, stage.kinds()[-1]) == (0, "say")
+    assert (stage.code, stage.kinds()[-1]) == (0, "result")
 
 
 def test_an_agent_that_ends_its_turn_at_a_refusal_is_told_to_go_on(stage: Stage) -> None:
@@ -309,7 +309,7 @@ def test_a_turn_that_ends_with_a_refusal_again_and_again_failed(stage: Stage, re
 def test_an_agent_that_goes_on_by_itself_after_a_refusal_is_not_told_to(stage: Stage) -> None:
     ask = {"ask": {"toolCallId": "1", "kind": "execute", "title": "ls"}}
     stage.run("--read-only", steps=[ask, CALL, say("I have no more to say.")])
-    assert stage.kinds() == ["session", "denied", "tool", "say"]
+    assert stage.kinds() == ["session", "denied", "tool", "say", "result"]
     assert stage.text().count('"session/prompt"') == 1
 
 
@@ -529,7 +529,7 @@ def test_noise_and_unknown_messages_do_no_harm(stage: Stage) -> None:
         ]
     )
     assert stage.kinds() == ["session", "noise", "noise", "noise", "update", "update", "say", "result"]
-    assert stage.told[-1]["report"] == {"status": "completed"}
+    assert stage.told[-1]["text"] == REPORT
     assert all(len(json.dumps(message)) < 10_000 for message in stage.told)
 
 

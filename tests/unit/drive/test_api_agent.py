@@ -176,16 +176,16 @@ def test_a_model_that_only_talks_is_reminded_and_then_has_no_report(stage: Stage
 
 
 def test_a_report_in_a_message_counts_too(stage: Stage) -> None:
-    [result] = of(stage.play([Answer(text='Done.\n```json\n{"status": "done"}\n```')]), "result")
-    assert result["report"] == {"status": "done"}
+    text = 'Done.\n```json\n{"status": "done"}\n```'
+    assert of(stage.play([Answer(text=text)]), "result") == [{"type": "result", "text": text}]
 
 
-@pytest.mark.parametrize(("text", "reports"), [('{"a": 1}', [{"a": 1}]), ("just words", [])])
+@pytest.mark.parametrize(("text", "reports"), [('{"a": 1}', ['{"a": 1}']), ("just words", [])])
 def test_without_a_schema_a_report_is_what_the_last_message_holds(
-    stage: Stage, text: str, reports: list[Line]
+    stage: Stage, text: str, reports: list[str]
 ) -> None:
     lines = stage.play([Answer(text=text)], schema=None)
-    assert [line["report"] for line in of(lines, "result")] == reports
+    assert [line["text"] for line in of(lines, "result")] == reports
     assert of(lines, "say")[-1]["text"] == text
 
 

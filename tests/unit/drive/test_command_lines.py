@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amelia.drive.command.lines import KEPT, CommandLines, last_object
-from amelia.drive.stream import Heard, Line, Result
-from amelia.model.agents import Ending, Said, SessionId, SessionStarted, ToolStarted, Usage, Used
+from amelia.drive.command.lines import CommandLines
+from amelia.drive.ending import Seen, conclude
+from amelia.drive.stream import MESSAGE_LIMIT, Heard, Line, Result
+from amelia.model.agents import Ending, Said, SessionId, SessionStarted, ToolStarted, TurnEnded, Usage, Used
 
 S1 = SessionId("s1")
 
@@ -22,6 +23,13 @@ def ended(*printed: str, code: int | None = 0, errors: str = "", **facts: Any) -
     lines = CommandLines(None, **facts)
     hear(lines, *printed)
     return lines.conclude(code, errors)
+
+
+def turn(*printed: str) -> TurnEnded:
+    """Returns the end of a turn of a program that printed these lines and left without an error."""
+    result = ended(*printed)
+    assert result is not None
+    return conclude(Seen(None).plus(result), exit_code=0, ended_by=None, errors="")
 
 
 def plain(**message: object) -> str:
@@ -63,11 +71,10 @@ def test_a_session_that_the_program_names_itself_counts_instead() -> None:
         ["  if x {", "  }", '{"status":', ' "completed"}'],
     ],
 )
-def test_the_report_is_the_last_json_object_that_stands_by_itself(printed: list[str]) -> None:
-    found = ended(*printed)
-    assert found is not None
+def test_the_report_is_the_last_json_object(printed: list[str]) -> None:
+    found = turn(*printed)
     assert (found.ending, found.report) == (Ending.OK, {"status": "completed"})
-    assert found.text == "\n".join(printed).strip()
+    assert found.text == "\n".join(printed)
 
 
 def test_a_report_in_a_plain_line_is_the_report() -> None:
@@ -79,8 +86,8 @@ def test_a_report_in_a_plain_line_is_the_report() -> None:
 
 
 def test_a_text_without_an_object_is_no_report() -> None:
-    found = ended("I did it.", "[1, 2]", "{ x }")
-    assert found == Result(ending=Ending.OK, report=None, text="I did it.\n[1, 2]\n{ x }")
+    found = turn("I did it.", "[1, 2]", "{ x }")
+    assert (found.report, found.text) == (None, "I did it.\n[1, 2]\n{ x }")
 
 
 @pytest.mark.parametrize(
@@ -135,14 +142,11 @@ def test_a_program_that_was_killed_says_nothing_of_its_end() -> None:
 
 
 def test_of_a_flood_the_end_is_kept() -> None:
-    lines = CommandLines(None)
-    for _ in range(30):
-        hear(lines, "x" * (KEPT // 10))
-    hear(lines, '{"status": "completed"}')
-    found = lines.conclude(0, "")
-    assert found is not None
-    assert found.report == {"status": "completed"}
-    assert len(found.text) <= KEPT
+    flood = ["x" * (MESSAGE_LIMIT // 10)] * 30
+    assert turn(*flood, '{"status": "completed"}').report == {"status": "completed"}
+    whole = ended(*flood)
+    assert whole is not None
+    assert len(whole.text) <= MESSAGE_LIMIT
 
 
 @given(st.lists(st.binary(max_size=60) | st.sampled_from([b"{", b"}", b'{"a": 1}', b"```json", b"```"])))
@@ -152,7 +156,3 @@ def test_any_output_is_taken(printed: list[bytes]) -> None:
         lines(Line(line))
     lines.conclude(0, "")
     lines.conclude(1, "\n".join(line.decode("utf-8", "replace") for line in printed))
-
-
-def test_a_text_full_of_braces_takes_no_long() -> None:
-    assert last_object("{\n" * 3000 + "}\n" * 3000) is None

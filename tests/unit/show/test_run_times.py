@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amelia.model import events as ev
+from amelia.model.agents import Ending
 from amelia.model.outcome import Reason, Result
 from amelia.model.plan import TaskId, TaskStatus, UnitId
 from amelia.show.run.times import NEVER, Timeline, duration, instant, lasted
-from runs import BASE, START, Story, chain, commit, finding, four_phases
+from runs import BASE, START, Story, chain, commit, finding, four_phases, work
 
 ONE = UnitId("1")
 SECOND = timedelta(seconds=1)
@@ -103,6 +104,14 @@ def test_subtasks_have_times_of_their_own() -> None:
     assert lasted(first.started_at, first.ended_at) == 7 * SECOND
     assert second.status is TaskStatus.FAILED
     assert second.ended_at == story.now
+
+
+def test_a_subtask_that_a_turn_ended_without_a_word_of_is_not_reported() -> None:
+    phase = UnitId("phase-1")
+    ended = ev.AttemptEnded(unit=phase, attempt=1, ending=Ending.OK, work=work("w"))
+    story = four_phases().start("phase-1").tell(ev.SubtaskCompleted(phase, TaskId("1"), 1), ended)
+    first, second = story.timeline.of(phase).subtasks.values()
+    assert (first.is_unreported, second.is_unreported) == (False, True)
 
 
 def test_a_report_on_a_subtask_that_was_not_handed_over_is_kept() -> None:

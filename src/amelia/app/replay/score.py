@@ -206,6 +206,8 @@ class _Listener:
         assert isinstance(state, Driving)
         subtasks = self._subtasks.pop(event.unit, {})
         turn = replace(turn, start=state.start, tree=event.work.tree)
+        if not event.reported:
+            return replace(turn, ending=Ending.NO_REPORT)
         if event.ending in {Ending.OK, Ending.FAILED}:
             status = "completed" if event.ending is Ending.OK else "failed"
             return replace(turn, report=_report(status, event.summary, subtasks) | _asking(event.question))

@@ -50,7 +50,8 @@ from amelia.drive.acp.wire import (
     read_output,
 )
 from amelia.drive.fault_texts import fault_of_message
-from amelia.drive.stream import DETAIL_LIMIT, Line, read_report_text, text_of
+from amelia.drive.objects import objects_in
+from amelia.drive.stream import DETAIL_LIMIT, Line, text_of
 from amelia.model.agents import Ending
 
 PROTOCOL = 1
@@ -125,19 +126,18 @@ class Conversation:
         self._choose_mode(session, offers)
         self._is_prompted = True
         self._wire.cancellation = {"method": "session/cancel", "params": {"sessionId": session}}
-        report = self._prompt(session, prompt)
+        message = self._prompt(session, prompt)
         for _ in range(MOST_REMINDERS):
-            if report is not None or not self._updates.refused:
+            if not self._updates.refused or objects_in(message):
                 break
             may = _READS if self._options.read_only else _WRITES
-            report = self._prompt(session, _GO_ON.format(what=self._updates.refused, may=may))
-        if report is not None:
-            tell([{"type": "result", "report": report}])
-        elif what := self._updates.refused:
+            message = self._prompt(session, _GO_ON.format(what=self._updates.refused, may=may))
+        if (what := self._updates.refused) and not objects_in(message):
             raise EndedError(Ending.FAILED, f"the agent ended its turn when it was refused: {what}")
+        tell([{"type": "result", "text": message}])
 
-    def _prompt(self, session: str, text: str) -> Table | None:
-        """Hands a prompt over and returns the report that came of it, if any; a failure ends the turn."""
+    def _prompt(self, session: str, text: str) -> str:
+        """Hands a prompt over and returns the last message that came of it; a failure ends the turn."""
         self._updates.begin_turn()
         began = time.monotonic()
         try:
@@ -158,7 +158,7 @@ class Conversation:
         reason, is_cut = answer.get("stopReason"), self._wire.is_interrupted
         if reason != "end_turn" and (is_cut or not self._updates.refused):
             raise EndedError(Ending.FAILED, f"the agent stopped early: {text_of(reason, DETAIL_LIMIT)}")
-        return read_report_text(message)
+        return message
 
     def _ending_of(self, error: Table, session: str) -> Ending:
         """Returns how a turn ends; an agent that keeps its provider's status to itself is asked for it."""

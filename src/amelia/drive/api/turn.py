@@ -40,7 +40,8 @@ from amelia.drive.api.assignment import Assignment, Teller
 from amelia.drive.api.faults import read_fault
 from amelia.drive.api.models import MissingKeyError, ModelError, make_model, usage_of
 from amelia.drive.api.tools import Hands
-from amelia.drive.stream import DETAIL_LIMIT, read_report_text
+from amelia.drive.objects import objects_in
+from amelia.drive.stream import DETAIL_LIMIT
 from amelia.model.agents import Ending, Spent, Usage
 
 if TYPE_CHECKING:
@@ -133,15 +134,16 @@ class _Turn:
     async def work(self, model: Model, prompt: str, history: list[ModelMessage]) -> None:
         """Asks the model until it ends its turn, and tells its report if there is one."""
         try:
-            report = _report(await self._ask(model, prompt, history))
-            if report is not None:
-                self._teller.tell("result", report=report)
+            output = await self._ask(model, prompt, history)
+            has_report = not isinstance(output, str) or bool(objects_in(output))
+            if has_report:
+                self._teller.tell("result", **{"text" if isinstance(output, str) else "report": output})
         finally:
             self._count()
-        if report is None:
+        if not has_report:
             self._stop_if_used_up()
 
-    async def _ask(self, model: Model, prompt: str, history: list[ModelMessage]) -> "Report | str | None":
+    async def _ask(self, model: Model, prompt: str, history: list[ModelMessage]) -> "Report | str":
         limits = UsageLimits(request_limit=self._assignment.max_turns)
         async with self._agent(model).iter(prompt, message_history=history, usage_limits=limits) as run:
             async for node in run:
@@ -159,9 +161,9 @@ class _Turn:
                         async for event in events:
                             self._tell_tool(event)
             self._session.save(run.all_messages())
-        return run.result.output if run.result is not None else None
+        return run.result.output if run.result is not None else ""
 
-    def _agent(self, model: Model) -> "Agent[None, Report | str | None]":
+    def _agent(self, model: Model) -> "Agent[None, Report | str]":
         hands = Hands(
             Path.cwd(),
             environment=os.environ,
@@ -178,20 +180,19 @@ class _Turn:
             capabilities=[_Patience(self._teller)],
         )
 
-    def _output(self) -> "OutputSpec[Report | str | None]":
+    def _output(self) -> "OutputSpec[Report | str]":
         schema = self._assignment.schema
         if schema is None:
             return str
         report = ToolOutput(StructuredDict(dict(schema)), name=REPORT_TOOL, strict=True)
         return [report, TextOutput(self._text_report)]
 
-    def _text_report(self, text: str) -> Report | None:
-        """Takes a report from a message; reminds a model that only talks of its tools."""
-        report = read_report_text(text)
-        if report is None and self._reminders:
+    def _text_report(self, text: str) -> str:
+        """Takes a message that may hold a report; reminds a model that only talks of its tools."""
+        if self._reminders and not objects_in(text):
             self._reminders -= 1
             raise ModelRetry(f"Go on with your tools; when you are done, call `{REPORT_TOOL}`.")
-        return report
+        return text
 
     def _heard(self, response: ModelResponse) -> None:
         """Tells what the model said, and what it used unless a report may have to go first."""
@@ -245,10 +246,6 @@ class _Patience(AbstractCapability[None]):
         self._teller.tell("retry", attempt=attempt, delay=delay, status=fault.status)
         await anyio.sleep(delay)
         raise RetryModelRequest
-
-
-def _report(output: "Report | str | None") -> Report | None:
-    return read_report_text(output) if isinstance(output, str) else output
 
 
 def _may_report(response: ModelResponse) -> bool:

@@ -13,6 +13,8 @@ from typing import cast
 from amelia.drive.status import ending_of_status
 from amelia.drive.stream import (
     DETAIL_LIMIT,
+    LINE_LIMIT,
+    MESSAGE_LIMIT,
     NUMBER_LIMIT,
     Heard,
     Line,
@@ -20,7 +22,6 @@ from amelia.drive.stream import (
     cost_of,
     count_of,
     read_object,
-    read_report_text,
     text_of,
     unparsed,
 )
@@ -147,11 +148,9 @@ class ClaudeLines:
         said = text_of(message.get("result"))
         if ending is Ending.OK:
             report = message.get("structured_output")
-            is_given = isinstance(report, dict)
-            return Result(
-                ending=ending,
-                report=cast("Mapping[str, object]", report) if is_given else read_report_text(said),
-            )
+            if isinstance(report, dict):
+                return Result(ending=ending, report=cast("Mapping[str, object]", report))
+            return Result(ending=ending, text=text_of(message.get("result"), LINE_LIMIT)[-MESSAGE_LIMIT:])
         return Result(
             ending=ending,
             detail=(said or _errors(message))[:DETAIL_LIMIT],

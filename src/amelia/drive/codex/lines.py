@@ -19,12 +19,12 @@ from uuid import UUID
 from amelia.drive.status import ending_of_status
 from amelia.drive.stream import (
     DETAIL_LIMIT,
+    MESSAGE_LIMIT,
     Heard,
     Line,
     Result,
     count_of,
     read_object,
-    read_report_text,
     text_of,
     unparsed,
 )
@@ -167,7 +167,7 @@ class CodexLines:
         return replace(total, cost=self._price.cost(total, cached=cached, written=written))
 
     def _completed(self) -> Result:
-        return Result(ending=Ending.OK, report=read_report_text(self._message))
+        return Result(ending=Ending.OK, text=self._message[-MESSAGE_LIMIT:])
 
     def _failed(self, text: str) -> Result:
         ending, words = _told_by_provider(text) or (_ending_of(text), text)

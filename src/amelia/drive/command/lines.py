@@ -1,23 +1,21 @@
 """What an agent prints that is any program, without input or output.
 
 - Its lines are text, whatever they hold. A line of the plain dialect is understood as what it says.
-- Its report is the one of a plain `result`, else the last JSON object that stands in its text by itself.
+- Its report is the one of a plain `result`, else it is looked for in all of its text.
 - A program that leaves with an error, or without a report, is looked at once more: the last lines that it
   wrote may tell a fault of its provider, or that its session is gone.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from amelia.drive.fault_texts import fault_of_message, faults_in
+from amelia.drive.objects import objects_in
 from amelia.drive.plain import read_plain_line
-from amelia.drive.stream import DETAIL_LIMIT, TEXT_LIMIT, Heard, Line, Result, read_object, read_report_text
+from amelia.drive.stream import DETAIL_LIMIT, MESSAGE_LIMIT, TEXT_LIMIT, Heard, Line, Result
 from amelia.model.agents import Ending, Said, SessionId, SessionStarted, Unparsed
 
-KEPT = 1_000_000
-"""Characters of the end of the text that are kept."""
 _LAST_LINES = 8
-_MOST_STARTS = 200
 _CONTROL = re.compile(r"\x1b(?:\[[0-9;?]{0,20}[ -/]?[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)|[@-Z\\-_])|\r")
 _GONE = re.compile(
     r"\b(?:session|conversation|thread|chat)\b.{0,80}\b(?:not found|does not exist|unknown|no longer)\b"
@@ -51,10 +49,9 @@ class CommandLines:
         text = "\n".join(self._lines)
         if exit_code != 0:
             return self._fault_of_failure(errors)
-        report = last_object(text)
-        if report is None and (fault := self._fault_of_text()) is not None:
+        if not objects_in(text) and (fault := self._fault_of_text()) is not None:
             return fault
-        return Result(ending=Ending.OK, report=report, text=text[-TEXT_LIMIT:].strip())
+        return Result(ending=Ending.OK, text=text[-MESSAGE_LIMIT:])
 
     def _hear(self, line: Line) -> Iterator[Heard]:
         if not line.data.strip():
@@ -69,9 +66,9 @@ class CommandLines:
 
     def _read_text(self, line: Line) -> Iterator[Heard]:
         text = _CONTROL.sub("", line.data.decode("utf-8", "replace"))
-        self._lines.append(text[-KEPT:])
+        self._lines.append(text[-MESSAGE_LIMIT:])
         self._size += len(text)
-        while self._size > KEPT and len(self._lines) > 1:
+        while self._size > MESSAGE_LIMIT and len(self._lines) > 1:
             self._size -= len(self._lines.pop(0))
         if text.strip():
             yield Said(text[:TEXT_LIMIT])
@@ -94,24 +91,6 @@ class CommandLines:
             if fault is not None:
                 return Result(ending=fault, detail=line.strip()[:DETAIL_LIMIT])
         return None
-
-
-def last_object(text: str) -> Mapping[str, object] | None:
-    """Returns the JSON object that a text is or ends with, or that its last fenced block holds."""
-    return read_report_text(text) or next(_objects(text), None)
-
-
-def _objects(text: str) -> Iterator[Mapping[str, object]]:
-    """Yields the JSON objects that start with a line and end with one, the last first."""
-    lines = text.splitlines()
-    ends = [number for number, line in enumerate(lines) if line.rstrip().endswith("}")]
-    starts = [number for number, line in enumerate(lines) if line.lstrip().startswith("{")]
-    for end in reversed(ends[-_MOST_STARTS:]):
-        for start in reversed(starts[-_MOST_STARTS:]):
-            if start <= end:
-                found = read_object(Line("\n".join(lines[start : end + 1]).encode("utf-8", "replace")))
-                if found is not None:
-                    yield found
 
 
 def _last(lines: Iterable[str]) -> list[str]:

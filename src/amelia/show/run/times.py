@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from amelia.model import events as ev
+from amelia.model.agents import Ending
 from amelia.model.git import CommitId
 from amelia.model.journal import Recorded
 from amelia.model.plan import TaskId, TaskStatus, UnitId
@@ -23,6 +24,7 @@ class SubtaskTimes:
     status: TaskStatus
     started_at: datetime | None = None
     ended_at: datetime | None = None
+    is_unreported: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +131,21 @@ def _of_unit(times: UnitTimes, event: ev.UnitEvent, *, at: datetime, tip: Commit
         case ev.UnitReset() | ev.UnitFixed() | ev.QuestionAnswered():
             return replace(times, ended_at=None)
         case _:
-            return replace(times, step_started_at=None)
+            return replace(times, subtasks=_after_turn(times.subtasks, event), step_started_at=None)
+
+
+def _after_turn(
+    subtasks: Mapping[TaskId, SubtaskTimes], event: ev.UnitEvent
+) -> Mapping[TaskId, SubtaskTimes]:
+    """Returns the tasks of a turn; one that is still under way when it ended well was not reported."""
+    match event:
+        case ev.AttemptEnded(ending=Ending.OK, question=None):
+            return {
+                task: replace(seen, is_unreported=seen.status is TaskStatus.IN_PROGRESS)
+                for task, seen in subtasks.items()
+            }
+        case _:
+            return subtasks
 
 
 def _of_subtask(

@@ -78,10 +78,12 @@ def draw_subtask(unit: Unit, task: Task, scene: Scene, *, indent: int, is_last: 
     # What an agent reports as done is proved only when its phase has landed.
     is_claim = status is TaskStatus.COMPLETED and not isinstance(scene.run.units[unit.id], Landed)
     kind = f"[{task.type}] " if task.type else ""
+    seen = scene.timeline.of(unit.id).subtasks.get(task.id)
     return scene.line(
         Span(f"{' ' * indent}{branch} ", Style.FAINT),
         Span(sign, Style.FAINT if is_claim else style),
         Span(f" {kind}{charset.shown(task.title)}"),
+        Span(f" {charset.dot} not reported" if seen is not None and seen.is_unreported else "", Style.FAINT),
     )
 
 
