@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Awaitable, Callable, Generator, Mapping
 from contextlib import aclosing, contextmanager
+from dataclasses import replace
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -38,8 +39,9 @@ from amelia.model.agents import (
 )
 from amelia.model.errors import ConfigError
 from modelserver.server import ModelServer
-from modelserver.steps import Answer, Breakdown, Fault, Request, ToolCall
+from modelserver.steps import Answer, Breakdown, Fault, Request, Script, Step, ToolCall
 from real.desks import REJECTED, REPORTED, RULED
+from real.faults import FULL
 from tracing import Trace
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -414,3 +416,86 @@ async def test_a_key_that_was_named_must_be_there(trace: Trace) -> None:
     settings = AgentSettings(driver="api", model="openai:m1", key="NO_SUCH_VARIABLE")
     with pytest.raises(ConfigError, match="NO_SUCH_VARIABLE is not set"):
         await ApiDriver(settings).start(spec(trace))
+
+
+BIG = "x" * 30_000
+
+
+def answer_of(request: Request) -> str:
+    return json.dumps(request.body)
+
+
+def full_at(characters: int, steps: int) -> Script:
+    """Returns a model with a small window that looks at a large file again and again, then reports."""
+    asked = [0]
+
+    def model(request: Request) -> Step:
+        if len(answer_of(request)) > characters:
+            return FULL
+        asked[0] += 1
+        return called("read_file", path=f"big-{asked[0]}.txt") if asked[0] <= steps else DONE
+
+    return model
+
+
+@pytest.mark.parametrize("model", MODELS)
+async def test_a_history_that_the_window_is_too_small_for_is_cut_and_the_turn_goes_on(
+    trace: Trace, model: str
+) -> None:
+    for number in range(1, 13):
+        (trace.folder / "tree" / f"big-{number}.txt").write_text(f"begin-{number} {BIG} end-{number}\n")
+    with ModelServer(full_at(150_000, steps=12)) as server:
+        events, ended = await play(driver(server, model), spec(trace, prompt="Read them all, says the plan."))
+        sent = [answer_of(request) for request in server.requests]
+    assert (ended.ending, ended.report) == (Ending.OK, {"status": "done"}), ended.detail
+    assert max(map(len, sent)) < 2 * 150_000
+    assert all("Read them all, says the plan." in request for request in sent), "the assignment stays"
+    assert "end-12" in sent[-1], "and so does what was read last"
+    assert "left out" in sent[-1]
+    assert [event for event in events if isinstance(event, Retrying)]
+
+
+async def test_a_history_stays_below_a_window_that_is_known(trace: Trace) -> None:
+    numbers = range(1, 9)
+    for number in numbers:
+        (trace.folder / "tree" / f"big-{number}.txt").write_text(f"begin-{number} {BIG} end-{number}\n")
+    look = [called("read_file", path=f"big-{number}.txt") for number in numbers]
+    look[-1] = replace(look[-1], usage=(950_000, 20))  # of a million
+    with ModelServer([*look, DONE, called("list_files"), DONE]) as server:
+        asked = driver(server, "anthropic:claude-sonnet-5-5")
+        _, ended = await play(asked, spec(trace))
+        _, again = await play(asked, spec(trace, prompt="Say goodbye.", resume=True))
+        sent = [answer_of(request) for request in server.requests]
+    assert (ended.ending, again.ending) == (Ending.OK, Ending.OK)
+    assert "left out" not in sent[7]
+    assert "left out" in sent[8], "the next request is compacted before it is sent"
+    assert "Write hello.py." in sent[8]
+    assert "end-8" in sent[8]
+    assert len(sent[8]) < len(sent[7])
+    assert len(sent[-1]) < len(sent[7]), "what was left out stays out of the session"
+    assert "Say goodbye." in sent[-1]
+
+
+async def test_a_prompt_that_is_too_long_by_itself_is_an_overflow(trace: Trace) -> None:
+    with ModelServer([], then=FULL) as server:
+        _, ended = await play(driver(server), spec(trace))
+        assert len(server.requests) == 1
+    assert ended.ending is Ending.OVERFLOW
+
+
+def marks(value: object) -> int:
+    """Counts the marks of what may be cached."""
+    return json.dumps(value).count('"cache_control": {"type": "ephemeral"')
+
+
+async def test_what_may_be_cached_is_marked_for_anthropic_and_nobody_else(trace: Trace) -> None:
+    for model in MODELS:
+        with ModelServer([called("list_files"), DONE]) as server:
+            _, ended = await play(driver(server, model), spec(trace, session=SessionId(model)))
+            body = server.requests[-1].body
+        assert ended.ending is Ending.OK
+        if model.startswith("anthropic"):
+            assert [marks(body[part]) for part in ("tools", "system", "messages")] == [1, 1, 1]
+            assert "cache_control" not in body
+        else:
+            assert "cache" not in answer_of(server.requests[-1])

@@ -6,13 +6,15 @@
   allowance that is used up ends the turn then. Only a report is told before its usage: it was the last of the
   money that brought it, and whoever counts ends the turn at once.
 - A provider that stumbles is asked again a little later, and no more: waiting is not our business.
+- The history stays below the window of the model. If the provider finds it too long all the same, more of it
+  is left out, and the request is sent again.
 """
 
 import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import anyio
 from pydantic import ValidationError
@@ -35,8 +37,10 @@ from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.exceptions import RetryModelRequest, UsageLimitExceeded
 from pydantic_ai.messages import repair_messages
 from pydantic_ai.models import Model, ModelRequestContext
+from pydantic_ai.settings import ModelSettings
 
 from amelia.drive.api.assignment import Assignment, Teller
+from amelia.drive.api.compaction import FILLED, TARGET, compacted, size_of
 from amelia.drive.api.faults import read_fault
 from amelia.drive.api.models import MissingKeyError, ModelError, make_model, usage_of
 from amelia.drive.api.tools import Hands
@@ -176,7 +180,7 @@ class _Turn:
             instructions=INSTRUCTIONS + (CLOSING if self._assignment.schema else ""),
             tools=hands.tools(may_write=self._assignment.may_write),
             retries={"tools": RETRIES, "output": RETRIES},
-            model_settings={"max_retries": 0, "timeout": READ_TIMEOUT},
+            model_settings=_settings(),
             capabilities=[_Patience(self._teller)],
         )
 
@@ -226,10 +230,28 @@ class _Turn:
 
 
 class _Patience(AbstractCapability[None]):
-    """Sends a request again that failed for a reason that may pass."""
+    """Sends requests that fit into the window, and again if they failed for a reason that may pass."""
 
     def __init__(self, teller: Teller) -> None:
         self._teller = teller
+        self._room: int | None = None
+        self._outdated: ModelResponse | None = None
+
+    async def prepare_model_request(
+        self, ctx: RunContext[None], request_context: ModelRequestContext
+    ) -> ModelRequestContext:
+        """Leaves out of the history what the window has no room for, for good."""
+        window = request_context.model.context_window
+        room = self._room or (int(window * FILLED) if window else None)
+        messages = request_context.messages
+        if room is None or (size := self._size(messages)) <= room:
+            return request_context
+        # What is estimated from bytes is brought into line with what the provider counts.
+        fitting = compacted(messages, int(room * TARGET * size_of(messages) / size))
+        self._outdated = _last_answer(messages)
+        request_context.messages = fitting.copy()
+        ctx.messages[:] = fitting
+        return request_context
 
     async def on_model_request_error(
         self, ctx: RunContext[None], *, request_context: ModelRequestContext, error: Exception
@@ -238,6 +260,9 @@ class _Patience(AbstractCapability[None]):
         del ctx
         fault = read_fault(error, datetime.now(UTC))
         attempt = request_context.attempt
+        if fault.ending is Ending.OVERFLOW and self._make_room(request_context.messages):
+            self._teller.tell("retry", attempt=attempt, delay=0, status=fault.status)
+            raise RetryModelRequest
         if not fault.may_pass or attempt > len(DELAYS):
             raise error
         delay = fault.wait.total_seconds() if fault.wait else DELAYS[attempt - 1]
@@ -246,6 +271,30 @@ class _Patience(AbstractCapability[None]):
         self._teller.tell("retry", attempt=attempt, delay=delay, status=fault.status)
         await anyio.sleep(delay)
         raise RetryModelRequest
+
+    def _size(self, messages: list[ModelMessage]) -> int:
+        """Returns how large the history is, by what its last answer counted unless that was before a cut."""
+        last = _last_answer(messages)
+        return size_of(messages, None if last is self._outdated else last)
+
+    def _make_room(self, messages: list[ModelMessage]) -> bool:
+        """Says whether half of what was too long can be left out: the window is smaller than it seemed."""
+        room = size_of(messages) // 2
+        self._room, self._outdated = room, _last_answer(messages)
+        return size_of(compacted(messages, int(room * TARGET))) <= room
+
+
+def _settings() -> ModelSettings:
+    """Returns the settings of every request: few retries, and marks of what may be cached.
+
+    Anthropic's own marks hold at servers that only speak like it, too; other providers know the first one.
+    """
+    own = {f"anthropic_cache_{what}": True for what in ("instructions", "tool_definitions", "messages")}
+    return cast("ModelSettings", {"max_retries": 0, "timeout": READ_TIMEOUT, "cache": True, **own})
+
+
+def _last_answer(messages: list[ModelMessage]) -> ModelResponse | None:
+    return next((message for message in reversed(messages) if isinstance(message, ModelResponse)), None)
 
 
 def _may_report(response: ModelResponse) -> bool:
