@@ -236,3 +236,59 @@ def test_an_evaluator_who_contradicts_itself_dismisses_nothing(stage: Stage) -> 
         APPROVED,
     )
     assert (done.code, attempts(stage)) == (0, ["2"]), done
+
+
+TOLD = {"input_tokens": 1000, "output_tokens": 1}
+PART = {"id": "m1", "model": "claude-sonnet-4-5", "usage": TOLD, "content": [{"type": "text", "text": "Hm."}]}
+COUNT = {
+    "modelUsage": {"claude-sonnet-4-5": {"inputTokens": 100, "outputTokens": 20}},
+    "total_cost_usd": 0.0006,
+}
+
+
+def fake_claude(stage: Stage) -> dict[str, str]:
+    """Installs a Claude that falls silent in the middle of its first turn, and works in all others."""
+    room = stage.room
+
+    def line(**facts: object) -> str:
+        return f"echo '{json.dumps(facts)}'"
+
+    def ends(**report: object) -> str:
+        good = {"type": "result", "subtype": "success", "is_error": False, "result": "done"}
+        return line(**good, structured_output=report, **COUNT)
+
+    program = executable(
+        room / "bin" / "claude",
+        "\n".join(
+            [
+                "case \"$1\" in --version) echo '2.1.325 (Claude Code)'; exit;; esac",
+                line(type="system", subtype="init", session_id="s1", model="claude-sonnet-4-5"),
+                f"if ! test -e '{room}/heard'; then",
+                line(type="assistant", message=PART),
+                f"touch '{room}/heard'; sleep 600; fi",
+                'if test "$AMELIA_ROLE" = reviewer; then',
+                ends(approved=True, comments=[]),
+                "else echo a > a.txt",
+                ends(status="completed"),
+                "fi",
+            ]
+        ),
+    )
+    own = users_settings(room, f'[agents]\ndriver = "claude"\ncommand = ["{program}"]\n')
+    return {**few_programs(room / "bin", "git", "touch", "sleep"), **own, "ANTHROPIC_API_KEY": "made-up"}
+
+
+def test_what_was_heard_of_a_turn_is_accounted_though_amelia_is_killed(stage: Stage) -> None:
+    env = fake_claude(stage)
+    (stage.room / "plan.md").write_text(tasks("Only"))
+    started = stage.start("run", stage.room / "plan.md", "--json", env=env)
+    started.until(lambda: '"usage_reported"' in started.out.read_text(), "the agent told what it used")
+    started.kill()
+    heard = 1000 * 3e-6 + 15e-6
+    assert stage.status()["spent"]["cost"] == pytest.approx(heard)
+
+    done = stage.amelia("resume", stage.name, "--json", env=env)
+    assert (done.code, stage.show("a.txt")) == (0, "a"), done
+    spent = stage.status()["spent"]
+    assert spent["cost"] == pytest.approx(heard + 2 * 0.0006)
+    assert spent["tokens_of_unknown_cost"] == 0

@@ -79,7 +79,7 @@ def check_account(desk: Desk, done: Done, *, has_cost: bool) -> None:
     assert spent["turns_of_unknown_use"] == 0
     assert ("$" if has_cost else "tokens") in stage.amelia("status", stage.name).out
     assert sessions(stage.amelia("log", stage.name, "--json")) == sessions(done)
-    kept = [path.read_text() for path in stage.directory.rglob("*.jsonl")]
+    kept = [path.read_text() for path in (stage.directory / "transcripts").rglob("*.jsonl")]
     assert len(kept) == len(sessions(done))
     assert KEY not in "".join([done.out, done.err, *kept])
 
@@ -120,6 +120,7 @@ def test_a_run_that_is_killed_leaves_no_agent_and_completes_when_it_is_resumed(
     assert (done.code, done.outcome) == (0, "completed"), done
     assert (desk.stage.show("hello.txt"), len(desk.stage.subjects())) == ("hello", 1)
     assert "ready" not in desk.stage.files()
+    check_account(desk, desk.stage.amelia("log", desk.stage.name, "--json"), has_cost=agent.has_cost)
 
 
 @pytest.mark.parametrize("name", AGENTS)

@@ -12,6 +12,7 @@ from functools import reduce
 from pathlib import Path
 
 import anyio
+from anyio import to_thread
 
 from amelia.app.agents import choose_agents
 from amelia.app.people import RefusedError
@@ -31,6 +32,7 @@ from amelia.record.journal import SqliteJournal, read_journal
 from amelia.record.prompts import keep_texts, kept_texts, own_texts
 from amelia.record.runs import RunDirectory, started
 from amelia.record.versions import digest, keep, read_version, write_version
+from amelia.run.accounting import unaccounted
 from amelia.run.architect import Studio, StudioSteps
 from amelia.run.asking import Desk
 from amelia.run.loop import DRAFT, Coordinator, Onlooker
@@ -146,7 +148,8 @@ async def drive_draft(directory: RunDirectory, journal: Journal, watcher: Onlook
     await end_stale(directory.lock(_LANE))
     studio = open_studio(directory, draft.facts)
     coordinator = Coordinator(DRAFT, journal, steps=StudioSteps(studio), watcher=watcher)
-    draft = await coordinator.drive(past, draft)
+    found = await to_thread.run_sync(unaccounted, past, studio.desk.settings)
+    draft = await coordinator.drive(past, draft, found=found)
     return DrivenDraft(draft, coordinator.stopped_by, coordinator.watcher_problem)
 
 

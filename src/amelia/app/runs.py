@@ -34,6 +34,7 @@ from amelia.plan.graph import footprint
 from amelia.record.journal import JournalBusyError, SqliteJournal, is_driven, read_journal
 from amelia.record.prompts import keep_texts, own_texts
 from amelia.record.runs import RunDirectory, all_runs, new_run, started, unborn_runs
+from amelia.run.accounting import unaccounted
 from amelia.run.loop import RUN, Coordinator, Watcher
 from amelia.run.recover import recover
 from amelia.run.steps import WorkshopSteps
@@ -141,8 +142,9 @@ async def drive_run(directory: RunDirectory, journal: Journal, watcher: Watcher)
         watcher.begin(past)
     while not _is_final(driven.run):
         await recover(shop)
+        found = await to_thread.run_sync(unaccounted, past, run.facts.agents)
         coordinator = Coordinator(RUN, journal, steps=WorkshopSteps(shop), watcher=watcher)
-        run = await coordinator.drive(past, driven.run)
+        run = await coordinator.drive(past, driven.run, found=found)
         driven = Driven(run, coordinator.stopped_by, coordinator.watcher_problem)
         # Whoever leaves a wish while the work is put away relies on us to see it.
         await to_thread.run_sync(lambda: keep_work(shop, is_final=False))

@@ -8,6 +8,7 @@
   knows which of them were so long that the provider asks more.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 
@@ -45,6 +46,13 @@ def likely_price(agent: AgentSettings) -> Price | None:
     name = full_name(agent.driver, model.name)
     found = price_of(agent.driver, replace(agent, model=name))
     return USUAL.get((agent.driver, name)) if found is None else found
+
+
+def prices_of(driver: str) -> Callable[[str], Price | None]:
+    """Returns a function from the name of a model, as the agent tells it, to its price."""
+    provider = _PROVIDERS[driver]
+    _look_up(provider, "")  # loads the table
+    return lambda model: _look_up(provider, model)
 
 
 @cache

@@ -120,7 +120,7 @@ def _reason_to_stop(event: AgentEvent, spent: Spent, allowance: Allowance) -> _S
         case Retrying(delay=delay) if delay > LONGEST_RETRY:
             again = datetime.now(UTC) + timedelta(seconds=min(delay, _DAY))
             return _Stop(Ending.LIMITED, again.isoformat())
-        case Used() if allowance.is_used_up_by(spent):
+        case Used(is_estimate=False) if allowance.is_used_up_by(spent):
             return _Stop(Ending.OUT_OF_BUDGET)
         case _:
             return None

@@ -94,6 +94,16 @@ class Usage:
             return Usage(*tokens)
         return Usage(*tokens, round(max(0.0, self.cost - before.cost), _DIGITS))
 
+    def beyond(self, known: "Usage | None") -> "Usage":
+        """Returns what of this a count that is known does not hold; a cost only if both are known."""
+        if known is None:
+            return self
+        tokens = self.input_tokens - known.input_tokens, self.output_tokens - known.output_tokens
+        more = max(0, tokens[0]), max(0, tokens[1])
+        if self.cost is None or known.cost is None:
+            return Usage(*more)
+        return Usage(*more, round(max(0.0, self.cost - known.cost), _DIGITS))
+
 
 def total(first: Usage | None, second: Usage | None) -> Usage | None:
     """Returns the sum of what was used; a cost is known only if both are. None is no report, not zero."""
@@ -103,7 +113,7 @@ def total(first: Usage | None, second: Usage | None) -> Usage | None:
     return Usage(
         first.input_tokens + second.input_tokens,
         first.output_tokens + second.output_tokens,
-        (first.cost or 0.0) + (second.cost or 0.0) if is_known else None,
+        round((first.cost or 0.0) + (second.cost or 0.0), _DIGITS) if is_known else None,
     )
 
 
@@ -272,9 +282,13 @@ class Retrying:
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """What was used since the last such event of the turn; never a running total."""
+    """What was used since the last such event of the turn; never a running total.
+
+    The cost of an estimate is corrected by the next one that is none, and ends nothing until then.
+    """
 
     usage: Usage
+    is_estimate: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,12 +17,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from anyio import to_thread
+
 from amelia.drive.claude.lines import ClaudeLines
 from amelia.drive.claude.login import API_KEY, OAUTH, TOKEN, clouds_in_use, find_login
-from amelia.drive.claude.settings import ClaudeSettings, read_claude_settings
+from amelia.drive.claude.records import session_usage
+from amelia.drive.claude.settings import ClaudeSettings, config_folder, read_claude_settings
+from amelia.drive.prices import prices_of
 from amelia.drive.programs import ask_program, find_program, keys_for, passed_variables
 from amelia.drive.turn import Program, ProgramTurn, agent_environment
-from amelia.model.agents import AgentSettings, DriverInfo, SessionId, TurnSpec
+from amelia.model.agents import AgentSettings, DriverInfo, SessionId, TurnSpec, Usage
 from amelia.model.errors import ConfigError
 from amelia.system.environment import looks_secret
 
@@ -115,7 +119,13 @@ class ClaudeDriver:
         way = ("/bin/sh", "-c", _HAND_OVER) if _HANDED_OVER in environment else ()
         argv = [*way, *self._command(), *self._options(spec)]
         secrets = (*login.values(), *passed_variables(self.settings).values())
-        return ProgramTurn(spec, Program(argv, environment, ClaudeLines(spec.before), secrets=secrets))
+        price_of = await to_thread.run_sync(prices_of, self.name)
+        lines = ClaudeLines(spec.before, price_of=price_of, has_price=self._has_price(spec))
+        return ProgramTurn(spec, Program(argv, environment, lines, secrets=secrets, recount=self.recorded))
+
+    def recorded(self, session: SessionId) -> Usage | None:
+        """Returns what a session has used in all, by Claude's own record; None without one."""
+        return session_usage(config_folder(), session, prices_of(self.name))
 
     def _options(self, spec: TurnSpec) -> list[str]:
         settings, may_write = self.settings, spec.may_write

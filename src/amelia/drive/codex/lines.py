@@ -11,11 +11,11 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import cast
 from uuid import UUID
 
+from amelia.drive.codex.records import counted_usage
 from amelia.drive.status import ending_of_status
 from amelia.drive.stream import (
     DETAIL_LIMIT,
@@ -23,7 +23,6 @@ from amelia.drive.stream import (
     Heard,
     Line,
     Result,
-    count_of,
     read_object,
     text_of,
     unparsed,
@@ -152,19 +151,10 @@ class CodexLines:
     def _used(self, usage: object) -> Sequence[Heard]:
         if not isinstance(usage, dict):
             return ()
-        total = self._priced(cast("Mapping[str, object]", usage))
+        total = counted_usage(cast("Mapping[str, object]", usage), self._price)
         used = total.since(self._counted)
         self._counted = total
         return (Used(used),) if used.tokens else ()
-
-    def _priced(self, counts: Mapping[str, object]) -> Usage:
-        """Returns what the whole thread has used."""
-        total = Usage(count_of(counts.get("input_tokens")), count_of(counts.get("output_tokens")))
-        if self._price is None:
-            return total
-        cached = count_of(counts.get("cached_input_tokens"))
-        written = count_of(counts.get("cache_write_input_tokens"))
-        return replace(total, cost=self._price.cost(total, cached=cached, written=written))
 
     def _completed(self) -> Result:
         return Result(ending=Ending.OK, text=self._message[-MESSAGE_LIMIT:])
