@@ -196,6 +196,7 @@ COMMANDS = {
     + _prints(type="tool", state="ended", name="edit", ok=True)
     + f"echo finished; echo $MODEL_KEY\n{_prints(type='usage', input=7, output=8)}{_prints(**REPORT)}",
     Case.GOES_ON: f"echo I go on.\n{_prints(type='usage', input=5, output=6)}{_prints(**REPORT)}",
+    Case.TALKS: f"printf '%s\\n' {shlex.quote(TALK)}\n",
     Case.SAYS_NOTHING: "echo That is it.\n",
     Case.CRASHES: "echo it gives up >&2; exit 5\n",
     Case.IS_LIMITED: _prints(type="limit", until="2026-11-15T12:00:00Z") + "exit 1\n",
