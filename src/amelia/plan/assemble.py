@@ -3,7 +3,7 @@
 Every Markdown dialect only finds the places; what is the same for all of them is done here, once.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from amelia.model.diagnostics import Diagnostic, error, info
 from amelia.model.plan import Task, TaskId, TaskStatus
 from amelia.plan import words
+from amelia.plan.facts import is_usual_id
 from amelia.plan.fields import read_fields
 from amelia.plan.labels import clean_title
 from amelia.plan.markdown import TICKS, Document
@@ -18,6 +19,7 @@ from amelia.plan.mentions import distinct
 from amelia.plan.outline import Outline
 from amelia.plan.reading import Place, Reading
 from amelia.plan.slips import find_slips
+from amelia.plan.unread import unread_tasks
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -26,9 +28,14 @@ def assemble(
     outline: Outline, places: Sequence[Place], *, name: str, diagnostics: Sequence[Diagnostic] = ()
 ) -> Reading:
     """Turns places into a reading, in document order."""
+    unread = unread_tasks(outline, places)
     dropped = {place.id: place for place in places if place.dropped}
     places, notes = distinct(outline, [place for place in places if not place.dropped])
-    tasks = [_task(outline, place, task_id) for place, task_id in zip(places, _ids(places), strict=True)]
+    ids = list(_ids(places))
+    unusual = {task_id.casefold(): task_id for task_id in ids if not is_usual_id(task_id)}
+    tasks = [
+        _task(outline, place, task_id, unusual=unusual) for place, task_id in zip(places, ids, strict=True)
+    ]
     tasks, renumbered = _unique(outline, _with_statements(outline, tasks))
     outside = list(_outside(tasks))
     tasks = _without_prose(tasks, dropped=dropped.keys())
@@ -38,6 +45,7 @@ def assemble(
         *renumbered,
         *map(_left_out, dropped.values()),
         *outside,
+        *unread,
         *find_slips(outline.document.prose, tasks),
     ]
     if not tasks:
@@ -58,13 +66,14 @@ def _ids(places: Sequence[Place]) -> Iterator[str]:
         yield free
 
 
-def _task(outline: Outline, place: Place, task_id: str) -> Task:
+def _task(outline: Outline, place: Place, task_id: str, *, unusual: Mapping[str, str]) -> Task:
     document = outline.document
     end_line = document.last_text_line(place.line, place.end_line)
     phase, milestone = outline.group_at(place.line)
     said: dict[str, Any] = {"phase": phase, "milestone": milestone}
-    said |= outline.fields.describe(task_id, place.line, end_line)
-    said["depends_on"] = tuple(dict.fromkeys((*map(TaskId, place.needs), *said["depends_on"])))
+    said |= outline.fields.describe(task_id, (place.line, end_line), unusual)
+    if place.needs:
+        said["depends_on"] = tuple(dict.fromkeys((*place.needs, *said["depends_on"])))
     ticks = document.ticks(place.line, end_line) if place.boxes_are_steps else ()
     said["status"] = _status(place, said.get("status"), ticks)
     return Task(

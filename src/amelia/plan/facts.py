@@ -1,7 +1,7 @@
 """What the value of a field means: a type, a priority, paths, references to other tasks, a status."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from amelia.model.plan import Priority, TaskStatus, TaskType
 from amelia.plan import words
@@ -26,8 +26,10 @@ _SPLIT = re.compile(
     r"\s*(?:[,;，、；&+]|\band\b|\bund\b|\bet\b|\by\b|(?<=\s)и(?=\s)|和)\s*|\s+/\s+", re.IGNORECASE
 )
 _ID = r"(?:[A-Za-z]{0,8}[-_.]?\d+[\w.-]*|[A-Z](?![A-Za-z]))"
+_USUAL = re.compile(_ID)
 _RANGE = rf"{_ID}(?:\s*(?:-|–|—|\.\.|through|thru|to|bis)\s*(?:tasks?\s+)?{_ID})?"
 _CALLED = words.alternatives(words.TASKS | words.SUBTASKS | words.STEPS | words.PHASES | words.STORIES)
+_NOUN = re.compile(rf"(?:{_CALLED})\s+", re.IGNORECASE)
 # "Task 2 and what it made" names a task, "S3 bucket" and "Python 3.11" do not
 _WORDED = re.compile(rf"[`\[(*\"'\s]*(?P<ref>(?:{_CALLED})s?[\s#:-]*{_RANGE})", re.IGNORECASE)
 _BARE = re.compile(rf"[`\[(#*\"'\s]*(?P<ref>{_RANGE})[`\])*\"']*\s*(?:$|[(:—–])", re.IGNORECASE)
@@ -93,21 +95,34 @@ def sort_files(lines: Iterable[tuple[str, str]]) -> Files:
     return create, modify, tests
 
 
-def references(value: str, *, worded: bool = False) -> list[str]:
+def is_nothing(value: str) -> bool:
+    """Tells whether a value says that there is nothing: `none`, `n/a`, a dash."""
+    return value.strip("`*[](). ").casefold() in words.NOTHING
+
+
+def references(value: str, *, worded: bool = False, known: Mapping[str, str] | None = None) -> list[str]:
     """Splits what stands behind "depends on" into references to tasks; prose yields nothing.
 
-    With `worded`, only references that call themselves a task, phase or step count.
+    With `worded`, only references that call themselves a task, phase or step count. `known` are the ids that
+    are no ids by their looks, by what they are case-folded.
     """
-    if value.strip("`*[](). ").casefold() in words.NOTHING:
+    if is_nothing(value):
         return []
     found: list[str] = []
     for piece in _SPLIT.split(value[:_LONGEST]):
         text = piece.strip(" `*[]().\"'")
-        if match := _WORDED.match(piece) or (None if worded else _BARE.match(piece)):
+        if known and (unusual := known.get("-".join(_NOUN.sub("", text.casefold(), count=1).split()))):
+            found.append(unusual)
+        elif match := _WORDED.match(piece) or (None if worded else _BARE.match(piece)):
             found.append(match["ref"].rstrip(".:-"))
         elif not worded and _TOKEN.fullmatch(text) and text.casefold() not in words.NOTHING:
             found.append(text)
     return found
+
+
+def is_usual_id(text: str) -> bool:
+    """Tells whether a task id is recognised as one wherever it stands behind "depends on"."""
+    return _USUAL.fullmatch(text) is not None
 
 
 def _by_role(role: str, line: str) -> list[tuple[str, str]]:

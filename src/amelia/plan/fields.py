@@ -6,11 +6,11 @@ in; what their values mean is decided in `facts`.
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from amelia.model.plan import Task, TaskId
+from amelia.model.plan import Task
 from amelia.plan import facts, words
 from amelia.plan.markdown import Document
 
@@ -86,8 +86,14 @@ class FieldIndex:
         self._field_lines = [found.line for found in self._fields]
         self._stated_lines = [found.line for found in self._stated]
 
-    def describe(self, task_id: str, line: int, end_line: int) -> dict[str, Any]:
-        """Returns what some lines say about the task they belong to, as fields of a task."""
+    def describe(
+        self, task_id: str, lines: tuple[int, int], unusual: Mapping[str, str] | None = None
+    ) -> dict[str, Any]:
+        """Returns what some lines say about the task they belong to, as fields of a task.
+
+        `unusual` are the ids of tasks that are no ids by their looks.
+        """
+        line, end_line = lines
         found: dict[str, Any] = {}
         needs: list[str] = []
         criteria: list[str] = []
@@ -97,7 +103,9 @@ class FieldIndex:
             values = [text for _, text in self._values(field, end_line)]
             if field.name in {"needs", "after"}:
                 worded = field.name == "after"
-                needs.extend(need for value in values for need in facts.references(value, worded=worded))
+                needs.extend(
+                    need for value in values for need in facts.references(value, worded=worded, known=unusual)
+                )
             elif field.name == "criteria":
                 criteria.extend(values)
             elif field.name in _FILES:
@@ -108,14 +116,15 @@ class FieldIndex:
             need for statement in self._stated_in(task_id, line, end_line) for need in statement.needs
         )
         create, modify, tests = facts.sort_files(files)
-        lists = {
-            "depends_on": map(TaskId, needs),
+        lists: dict[str, Sequence[str]] = {
+            "depends_on": needs,
             "files_to_create": create,
             "files_to_modify": modify,
             "test_files": tests,
             "acceptance_criteria": criteria,
         }
-        return found | {name: tuple(dict.fromkeys(values)) for name, values in lists.items()}
+        found |= {name: tuple(dict.fromkeys(values)) if values else () for name, values in lists.items()}
+        return found
 
     def entries(self) -> Iterator[tuple[Field, Sequence[tuple[int, str]]]]:
         """Yields every field that lists files or criteria, with the lines and texts of its values."""

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 
 from amelia.plan import words
 from amelia.plan.fields import FieldIndex
-from amelia.plan.labels import Kind, Label, clean_title, read_label
+from amelia.plan.labels import Kind, Label, clean_title, read_label, read_loose_label
 from amelia.plan.markdown import Document, Heading
 
 _WORD = re.compile(r"[^\W\d_][\w'-]*")
@@ -61,6 +61,15 @@ class Outline:
         return FieldIndex(self.document)
 
     @cached_property
+    def loose(self) -> Sequence[Entry]:
+        """Returns the headings without a label that have a word such as task, with what can be read of it."""
+        return [
+            replace(entry, label=label)
+            for entry in self.entries
+            if entry.label is None and (label := read_loose_label(entry.heading.text)) is not None
+        ]
+
+    @cached_property
     def title(self) -> str:
         """Returns the text of the first heading, the document's title."""
         return clean_title(self.entries[0].heading.text) if self.entries else ""
@@ -78,15 +87,22 @@ class Outline:
         """Yields the headings above one, the nearest first."""
         return (self.entries[index] for index in reversed(entry.ancestors))
 
+    def is_empty(self, entry: Entry) -> bool:
+        """Tells whether nothing stands between a heading and the next one."""
+        lines = self.document.lines
+        following = next((line.lstrip() for line in lines[entry.heading.end_line :] if line.strip()), "")
+        return following.startswith("#")
+
     def home(self, line: int) -> int:
         """Returns the line of the heading above whatever stands at a line, or 0."""
-        return next((entry.line for entry in self._above_line(line)), 0)
+        return next((entry.line for entry in self.above_line(line)), 0)
 
     def is_announced(self, line: int) -> bool:
         """Tells whether a heading that announces tasks stands above a line."""
-        return any(is_task_section(entry.heading.text) for entry in self._above_line(line) if entry.level > 1)
+        return any(is_task_section(entry.heading.text) for entry in self.above_line(line) if entry.level > 1)
 
-    def _above_line(self, line: int) -> Iterator[Entry]:
+    def above_line(self, line: int) -> Iterator[Entry]:
+        """Yields the headings above whatever stands at a line, the nearest first."""
         index = bisect_right(self._lines, line) - 1
         if index >= 0:
             entry = self.entries[index]
@@ -162,6 +178,12 @@ def is_task_section(text: str) -> bool:
     if any(word in words.TASKS or word.rstrip("s") in words.TASKS for word in found):
         return True
     return any(word in folded for word in _UNSPACED)
+
+
+def announces_work(text: str) -> bool:
+    """Tells whether a heading or a line announces work: `Tasks`, `Steps`, `The plan`; not `Test plan`."""
+    found = _WORD.findall(clean_title(text).casefold())
+    return is_task_section(text) or (bool(found) and words.WORK.issuperset(found))
 
 
 @lru_cache(maxsize=1024)

@@ -35,7 +35,7 @@ class Criterion:
 def read_criteria(data: bytes) -> tuple[Criterion, ...]:
     """Returns the acceptance criteria of a product's page, in order, as many as can be looked after."""
     document = parse(decode(data).text)
-    found = FieldIndex(document).describe("", 1, len(document.lines))["acceptance_criteria"]
+    found = FieldIndex(document).describe("", (1, len(document.lines)))["acceptance_criteria"]
     return tuple(_numbered(found[:_MOST]))
 
 
