@@ -99,6 +99,7 @@ def test_json_is_one_object_with_the_promised_keys(plan: Path) -> None:
             "files_to_modify": [],
             "test_files": [],
             "acceptance_criteria": [],
+            "demands": [{"path": "src/user.py", "kind": "file", "pattern": "src/user.py"}],
             "user_story": "",
             "milestone": None,
             "priority": "medium",
@@ -216,6 +217,21 @@ plan.md:3: error[path-outside-repository] Task '2': the path '../x' leads out of
     hint: Write the path relative to the top of the repository.
 3 errors: this plan cannot run as it is
 """)
+
+
+def test_what_will_be_demanded_is_told_where_it_is_unusual(tmp_path: Path) -> None:
+    text = "### Task 1: A\n- Create: `migrations/XXXX_add.py`, `app.models.User`, `src/{m,n}.py`\n"
+    done = amelia("check", "-", cwd=tmp_path, stdin=text.encode())
+    assert done.returncode == 0
+    assert "at least one file has to match 'migrations/*_add.py'" in done.stdout.decode()
+    assert "'app.models.User' names no file that could be looked for" in done.stdout.decode()
+    data = as_json(amelia("check", "-", "--json", cwd=tmp_path, stdin=text.encode()))
+    assert [(each["path"], each["kind"]) for each in data["tasks"][0]["demands"]] == [
+        ("migrations/XXXX_add.py", "pattern"),
+        ("app.models.User", "nothing"),
+        ("src/m.py", "file"),
+        ("src/n.py", "file"),
+    ]
 
 
 def test_a_half_finished_plan_shows_what_is_done_and_what_is_left(tmp_path: Path) -> None:

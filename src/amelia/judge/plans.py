@@ -10,6 +10,7 @@ import msgspec
 
 from amelia.judge.answers import Invalid, json_list, json_object, or_null
 from amelia.model.plan import Priority, Task, TaskId, TaskType
+from amelia.plan.declared import spelled_out
 
 _TEXT = {"type": "string"}
 _TEXT_OR_NULL = or_null(_TEXT)
@@ -96,9 +97,9 @@ def _task(planned: _PlannedTask) -> Task:
         type=planned.type,
         phase=_line(planned.phase or "") or None,
         depends_on=tuple(map(TaskId, _lines(planned.depends_on))),
-        files_to_create=_lines(planned.files_to_create),
-        files_to_modify=_lines(planned.files_to_modify),
-        test_files=_lines(planned.test_files),
+        files_to_create=_paths(planned.files_to_create),
+        files_to_modify=_paths(planned.files_to_modify),
+        test_files=_paths(planned.test_files),
         acceptance_criteria=_lines(planned.acceptance_criteria),
         user_story=_line(planned.user_story or ""),
         priority=planned.priority,
@@ -109,6 +110,10 @@ def _task(planned: _PlannedTask) -> Task:
 
 def _lines(texts: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(line for text in texts[:_MOST] if (line := _line(text))))
+
+
+def _paths(texts: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(path for line in _lines(texts) for path in spelled_out(line)))
 
 
 def _line(text: str) -> str:

@@ -32,6 +32,7 @@ from amelia.model.evidence import (
     VerifySettings,
 )
 from amelia.model.plan import PROVED_BY_TESTS, TaskType
+from amelia.plan.declared import Asked, asked_for
 
 MAY_BE_CHANCE = frozenset(
     {
@@ -104,12 +105,24 @@ def _of_files(demands: Demands, delta: Delta, settings: VerifySettings) -> Itera
     if not delta.changes:
         yield Problem(ProblemCode.NO_CHANGES, "The unit changed nothing.")
     for wanted in demands.required_files:
-        if wanted not in delta.files and not any(covers(wanted, path) for path in delta.files):
-            text = f"The plan declares {wanted}, and it does not exist."
-            yield Problem(ProblemCode.MISSING_FILE, text, wanted)
+        yield from _of_required(wanted, delta)
     yield from protected_paths(delta.changes, settings.protected)
     yield from undeclared(delta.changes, demands.declared, enforce=settings.scope == "enforce")
     yield from unknown_submodules(delta.changes)
+
+
+def _of_required(wanted: str, delta: Delta) -> Iterator[Problem | Note]:
+    """Finds what is to be said of one declared path; a pattern asks for a file that matches it."""
+    asked = asked_for(wanted)
+    pattern = asked.pattern if asked.asked is Asked.PATTERN else wanted
+    if wanted not in delta.files and not any(covers(pattern, path) for path in delta.files):
+        missing = "it does not exist" if pattern == wanted else f"no file matches {pattern}"
+        yield Problem(ProblemCode.MISSING_FILE, f"The plan declares {wanted}, and {missing}.", wanted)
+    elif asked.asked is Asked.PATTERN:
+        changed = (change.path for change in delta.changes if change.status is not ChangeStatus.DELETED)
+        if not any(covers(pattern, path) for path in changed):
+            text = f"The plan declares {wanted}; files match {pattern}, and this unit changed none of them."
+            yield Note(NoteCode.UNCHANGED_PATTERN, text, wanted)
 
 
 def _of_weakened_tests(

@@ -159,6 +159,8 @@ class NoteCode(StrEnum):
     """Tests demand less than before, or are run in another way, by a unit that may edit them."""
     OUT_OF_SCOPE = "out_of_scope"
     """A changed file is declared by no task of the unit."""
+    UNCHANGED_PATTERN = "unchanged_pattern"
+    """A declared path is a pattern, and only files match it that the unit did not change."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from amelia.model.plan import Priority, TaskStatus, TaskType
 from amelia.plan import words
+from amelia.plan.declared import spelled_out
 from amelia.plan.paths import is_test
 
 _LONGEST = 2000  # no value is longer, and the expressions below need not be linear
@@ -12,12 +13,28 @@ _TYPES = {alias: TaskType(name) for name, aliases in words.TYPES.items() for ali
 _PRIORITIES = {
     alias: Priority(name) for name, aliases in words.PRIORITIES.items() for alias in aliases.split()
 }
+_SHORT = 20
 _WORD = re.compile(r"[^\W_]+")
 _LINK = re.compile(r"\[([^\[\]\n]{1,200})\]\([^()\s]{0,500}\)")
 _TICKED = re.compile(r"`([^`\n]+)`")
-_BARE_PATH = re.compile(r"(?:[\w.@~+\[\]()-]*/)*[\w@~+.\[\]-]*\w\.\w{1,12}\b|/?(?:[\w.@~+-]+/)+[\w.@~+-]*")
+# What stands between spaces and commas and may be a path; braces and angle brackets hold what they like.
+_TOKEN_OF_PATH = re.compile(
+    r"(?:(?<!\w)[A-Za-z]:(?=[\\/])|[\w.@~+()\[\]*?/\\-]|\{[^{}\n]{1,200}\}|<[^<>\n]{1,60}>"
+    r"|::|:(?=L?\d)|#(?=L\d)|\$(?=\{))+"
+)
+_NAMED_FILE = re.compile(r"[\w>}*\]?]\.\w{1,12}$")
+_IN_FOLDER = re.compile(r"[^/\\][/\\]|^[/\\]\w")
+_REMARK = re.compile(r"(?<=\w)\([^()/\\]*\)$")
+_COMMA = re.compile(r",(?![^{}]*\})")  # no comma between braces
+_BOLD = re.compile(r"^\*\*(?=\w)|(?<=\w)\*\*$")
+_GROUP = re.compile(r"\{[^{}]*\}|<[^<>]*>")
+_COMMANDS = frozenset(
+    """
+    bash bun cargo cat cp curl docker dotnet git go gradle make mkdir mvn mv node npm npx php pip pnpm poetry
+    pytest python python3 rails rake rm rspec ruff run sh touch tox uv yarn
+    """.split()
+)
 _ADDRESS = re.compile(r"\w+://\S+")
-_LINES = re.compile(r"(?::L?\d{1,9}(?:[-–]L?\d+)?(?:,\s?L?\d+(?:[-–]L?\d+)?)*|#L\d+(?:-L?\d+)?)$")
 _ROLE = re.compile(
     r"\b(?:(?P<create>create|add|new)|(?P<modify>modify|edit|update|change|delete|remove)|(?P<test>tests?))\b",
     re.IGNORECASE,
@@ -75,12 +92,14 @@ def status(value: str) -> TaskStatus | None:
 
 def paths(value: str) -> list[str]:
     """Reads the paths of a line: those in backticks, or where there are none, what looks like a path."""
+    if len(value) < _SHORT and is_nothing(value):
+        return []
     value = _LINK.sub(r"`\1`", value[:_LONGEST])
     if ticked := _TICKED.findall(value):
-        found = [text.strip() for text in ticked if _is_path(text.strip())]
-    else:
-        found = _BARE_PATH.findall(_ADDRESS.sub("", value))
-    return [path for path in (_LINES.sub("", text) for text in found) if path]
+        return [path for text in ticked if _is_path(text.strip()) for path in spelled_out(text) if path]
+    tokens = _TOKEN_OF_PATH.findall(_ADDRESS.sub("", value))
+    found = (path for token in tokens for path in spelled_out(_trimmed(token)))
+    return [path for path in found if _NAMED_FILE.search(path) or _IN_FOLDER.search(path)]
 
 
 def sort_files(lines: Iterable[tuple[str, str]]) -> Files:
@@ -133,7 +152,7 @@ def _by_role(role: str, line: str) -> list[tuple[str, str]]:
     if not cuts:
         return [(role, line)]
     if paths(line[: cuts[0].start()]):  # "`a.py` (new), `b.py`": the verb stands behind its path
-        return [(_role_behind(piece), piece) for piece in line.split(",")]
+        return [(_role_behind(piece), piece) for piece in _COMMA.split(line)]
     ends = [match.start() for match in cuts[1:]] + [len(line)]
     return [(str(match.lastgroup), line[match.end() : end]) for match, end in zip(cuts, ends, strict=True)]
 
@@ -146,18 +165,32 @@ def _role_behind(piece: str) -> str:
 def _inside_path(line: str, match: re.Match[str]) -> bool:
     before = line[match.start() - 1 : match.start()]
     after = line[match.end() : match.end() + 1]
-    return bool(before and before in "/._-`") or bool(after and after in "/._-`")
+    if (before and before in "/._-`\\") or (after and after in "/._-`\\"):
+        return True
+    return any(group.start() < match.start() < group.end() for group in _GROUP.finditer(line))
+
+
+def _trimmed(token: str) -> str:
+    """Takes off what stands around a path in a sentence: brackets, stars, a full stop, a remark."""
+    token = token.rstrip(".:")
+    for left, right in ("()", "[]"):
+        if token.startswith(left) and (token.endswith(right) or right not in token):
+            token = token[1:].removesuffix(right)
+        elif token.endswith(right) and left not in token:
+            token = token[:-1]
+    return _REMARK.sub("", _BOLD.sub("", token))
 
 
 def _is_path(text: str) -> bool:
     if not text or "://" in text or "\n" in text or text.startswith(("-", "$")):
         return False
     if " " in text:
-        return "/" in text and _BARE_PATH.fullmatch(text.rsplit("/", 1)[1].replace(" ", "")) is not None
-    bare = _LINES.sub("", text)
+        last = text.rpartition("/")[2].replace(" ", "")
+        is_command = text.split(maxsplit=1)[0] in _COMMANDS
+        return "/" in text and not is_command and _NAMED_FILE.search(last) is not None
     return (
-        "/" in bare
-        or "\\" in bare
-        or "." in bare.strip(".")
-        or bare in {"Makefile", "Dockerfile", "Procfile", "LICENSE", "justfile"}
+        "/" in text
+        or "\\" in text
+        or "." in text.strip(".")
+        or text in {"Makefile", "Dockerfile", "Procfile", "LICENSE", "justfile"}
     )

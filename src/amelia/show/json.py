@@ -5,6 +5,7 @@ from typing import Any
 
 from amelia.model.plan import Complexity, Task, Unit
 from amelia.plan.compile import CompiledPlan
+from amelia.plan.declared import required
 
 
 def plan_json(compiled: CompiledPlan) -> str:
@@ -62,6 +63,9 @@ def _task(task: Task, milestone: str | None) -> dict[str, Any]:
         "end_line": task.end_line,
         "depends_on": task.depends_on,
         **_scope(task),
+        "demands": [
+            {"path": found.path, "kind": found.asked, "pattern": found.pattern} for found in required(task)
+        ],
         "user_story": task.user_story,
         "milestone": milestone,
         "priority": task.priority,

@@ -449,6 +449,31 @@ def test_files_that_the_plan_declares_have_to_exist() -> None:
     assert [(p.code, p.file) for p in found.problems] == [(ProblemCode.MISSING_FILE, "gone.py")]
 
 
+def test_a_declared_pattern_asks_for_a_file_that_matches_it() -> None:
+    demands = Demands(types=(None,), required_files=("db/XXXX_add.sql", "docs/<name>.md", "src/*.go"))
+    files = frozenset({"db/0007_add.sql", "src/b.go", "README.md"})
+    found = verdict(
+        None, None, demands, files=files, changes=(Change(path="db/0007_add.sql", status=ChangeStatus.ADDED),)
+    )
+    assert [p.message for p in found.problems] == [
+        "The plan declares docs/<name>.md, and no file matches docs/*.md."
+    ]
+    assert [n.message for n in found.notes if n.code is NoteCode.UNCHANGED_PATTERN] == [
+        "The plan declares src/*.go; files match src/*.go, and this unit changed none of them."
+    ]
+
+
+def test_a_placeholder_is_in_scope_under_any_name() -> None:
+    demands = Demands(types=(None,), declared=("db/XXXX_add.sql",))
+    enforced = VerifySettings(scope="enforce")
+    made = (
+        Change(path="db/0007_add.sql", status=ChangeStatus.ADDED),
+        Change(path="db/other.sql", status=ChangeStatus.ADDED),
+    )
+    found = verdict(None, None, demands, changes=made, settings=enforced)
+    assert [p.file for p in found.problems] == ["db/other.sql"]
+
+
 def test_a_test_twice_in_a_report_has_its_worst_status() -> None:
     twice = receipt(one(A, "."), one(A, "E", "failed on teardown"), one(A, "s"))
     found = verdict(ran(a="."), twice, IMPL)
