@@ -26,7 +26,7 @@ from amelia.model.events import RunStarted
 from amelia.model.facts import RecordPlace
 from amelia.model.git import CommitId
 from amelia.model.journal import Journal
-from amelia.model.plan import Unit
+from amelia.model.plan import TaskStatus, Unit
 from amelia.model.settings import RunSettings
 from amelia.model.state import RunState
 from amelia.plan.compile import CompiledPlan
@@ -182,6 +182,8 @@ def prepare_run(new: NewRun, directory: RunDirectory, *, source: Source, base: C
         policy=settings.policies[compiled.mode],
         base=start,
         units=compiled.units,
+        tasks=tuple(task.id for task in compiled.plan.tasks if task.status is not TaskStatus.SKIPPED),
+        done_before=tuple(task.id for task in compiled.plan.tasks if task.status is TaskStatus.COMPLETED),
         milestones=compiled.milestones,
         footprints={unit.id: footprint_of(unit) for unit in compiled.units},
         agents={role.value: agent for role, agent in settings.agents.items()},

@@ -232,11 +232,25 @@ def _of_a_task(texts: Texts, assignment: Assignment) -> dict[str, str]:
 def breadcrumb(progress: Progress) -> str:
     """Returns how far the run is when a task begins; tasks are counted in the order of the plan."""
     position, total, done = progress.position, progress.total, progress.done
-    if done == 0 and position == 1:
-        return f"Executing Task 1 of {total}:"
+    own = _task_label(progress.name or str(position))
+    is_first = done == 0 and position == 1
+    if progress.is_in_order and not progress.name:
+        return (
+            f"Executing Task 1 of {total}:"
+            if is_first
+            else f"Tasks 1-{done} of {total} completed. Now executing {own}:"
+        )
+    if is_first:
+        return f"Executing {own}, the first of {total}:"
     if progress.is_in_order:
-        return f"Tasks 1-{done} of {total} completed. Now executing Task {position}:"
-    return f"{done} of {total} tasks are done. Now executing Task {position}:"
+        first, last = progress.first, progress.last
+        past = _task_label(first) if done == 1 else f"Tasks {first} to {last}"
+        return f"{past} ({done} of {total}) completed. Now executing {own}:"
+    return f"{done} of {total} tasks are done. Now executing {own}:"
+
+
+def _task_label(name: str) -> str:
+    return unit_label(UnitId(name), Mode.TASKS)
 
 
 def _rules(texts: Texts, assignment: Assignment) -> str:

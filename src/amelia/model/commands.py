@@ -28,13 +28,17 @@ class Expected:
 class Progress:
     """How far a run is when a unit's step begins: the unit's place in the plan, and how many are done.
 
-    A run that `is_in_order` has landed exactly what stands before the unit in the plan.
+    A run that `is_in_order` has completed exactly what stands before the unit in the plan: `first` to `last`.
+    Where ids are not their places in the plan, `name` is the unit's own.
     """
 
     position: int = 1
     total: int = 1
     done: int = 0
     is_in_order: bool = True
+    name: str = ""
+    first: str = ""
+    last: str = ""
 
 
 @dataclass(frozen=True, slots=True)

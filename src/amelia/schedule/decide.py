@@ -33,6 +33,7 @@ from amelia.model.state import (
 )
 from amelia.schedule.budget import is_held, left_for
 from amelia.schedule.pick import startable
+from amelia.schedule.progress import progress_of
 from amelia.schedule.red import expected, owed_and_waived, red_tasks
 from amelia.schedule.retry import after_failure
 
@@ -172,7 +173,7 @@ def _place(run: RunState, unit: Unit, track: Track) -> cmd.Place:
         lane=track.lane,
         attempt=track.attempt,
         base=track.base,
-        progress=_progress(run, unit),
+        progress=progress_of(run, unit),
         red_tasks=red_tasks(run, unit),
     )
 
@@ -190,14 +191,6 @@ def _turn(run: RunState, at: cmd.Place, state: Driving) -> cmd.StartTurn:
         is_answer=state.is_answer,
         finished=state.finished,
     )
-
-
-def _progress(run: RunState, unit: Unit) -> cmd.Progress:
-    states = [run.units[each.id] for each in run.facts.units]
-    done = [isinstance(state, Landed | Skipped) for state in states]
-    place = run.facts.units.index(unit)
-    is_in_order = not any(done[place:]) and all(isinstance(state, Landed) for state in states[:place])
-    return cmd.Progress(place + 1, total=len(done), done=sum(done), is_in_order=is_in_order)
 
 
 def _closing(run: RunState) -> cmd.Command:

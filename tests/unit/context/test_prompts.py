@@ -101,6 +101,18 @@ def test_a_goal_of_many_lines_is_one() -> None:
         (Progress(3, 5, 2, is_in_order=False), "2 of 5 tasks are done. Now executing Task 3:"),
         (Progress(1, 5, 2, is_in_order=False), "2 of 5 tasks are done. Now executing Task 1:"),
         (Progress(4, 5, 0, is_in_order=False), "0 of 5 tasks are done. Now executing Task 4:"),
+        (Progress(5, 7, 4), "Tasks 1-4 of 7 completed. Now executing Task 5:"),
+        (Progress(1, 3, 0, name="T-1"), "Executing Task T-1, the first of 3:"),
+        (Progress(1, 3, 0, name="task-1"), "Executing task-1, the first of 3:"),
+        (Progress(2, 3, 1, name="6", first="5"), "Task 5 (1 of 3) completed. Now executing Task 6:"),
+        (
+            Progress(3, 3, 2, name="7", first="5", last="6"),
+            "Tasks 5 to 6 (2 of 3) completed. Now executing Task 7:",
+        ),
+        (
+            Progress(3, 3, 1, is_in_order=False, name="7"),
+            "1 of 3 tasks are done. Now executing Task 7:",
+        ),
     ],
 )
 def test_a_task_says_how_far_the_plan_is(progress: Progress, said: str) -> None:
