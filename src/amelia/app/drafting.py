@@ -55,6 +55,7 @@ class NewDraft:
     settings: Settings
     repository: Path
     base: str | None = None
+    tracker_id: str | None = None
     mode: Mode | None = None
     is_hands_off: bool = False
 
@@ -86,7 +87,7 @@ def propose(new: NewDraft, *, home: Path) -> RunDirectory:
         proposed = dr.RunProposed(
             run=directory.run,
             goal=new.goal,
-            tracker_id=new.issue.tracker_id if new.issue is not None else None,
+            tracker_id=new.tracker_id or (new.issue.tracker_id if new.issue is not None else None),
             issue=digest(issue) if issue is not None else None,
             repository=str(source.top),
             base=start,
@@ -156,8 +157,8 @@ async def drive_draft(directory: RunDirectory, journal: Journal, watcher: Onlook
 def judged(directory: RunDirectory, draft: Draft, data: bytes) -> Verdict:
     """Returns what is to be said of a text as the plan of a draft."""
     facts = draft.facts
-    product = open_studio(directory, facts).product()
-    return judge_plan(data, settings=facts.settings.plan, mode=facts.mode, product=product)
+    aim = open_studio(directory, facts).aim()
+    return judge_plan(data, settings=facts.settings.plan, mode=facts.mode, aim=aim)
 
 
 def edit_plan(directory: RunDirectory, data: bytes, *, of: int) -> dr.PlanDrafted:

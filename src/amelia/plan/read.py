@@ -19,6 +19,7 @@ from amelia.plan.fences import Fences, are_suspicious, pair_fences
 from amelia.plan.labels import Kind, read_label, read_loose_label
 from amelia.plan.markdown import Code, Document, parse, read_front_matter
 from amelia.plan.outline import Entry, Outline, read_outline
+from amelia.plan.preamble import product_in, tracker_in
 from amelia.plan.ranges import Ranges
 from amelia.plan.reading import Place, Reading
 from amelia.plan.records import scalar, text_of
@@ -86,7 +87,14 @@ def read_plan(data: bytes) -> tuple[Plan, Sequence[Diagnostic]]:
     if not source.text:
         return Plan(source.text, source.hash, "none", "", ()), source.diagnostics
     reading = _read_json(source.text) if source.text.lstrip()[:1] in {"{", "["} else None
-    reading = reading or _read_markdown(source.text)
+    front: Mapping[str, Any] = {}
+    above: Sequence[str] = ()
+    if reading is None:
+        document = parse(source.text)
+        front, body_line = read_front_matter(document.lines)
+        reading = _read_markdown(document, front, body_line)
+        first = min((task.line for task in reading.tasks), default=1)
+        above = document.prose[body_line - 1 : None if reading.format == "single" else first - 1]
     plan = Plan(
         source.text,
         source.hash,
@@ -94,6 +102,8 @@ def read_plan(data: bytes) -> tuple[Plan, Sequence[Diagnostic]]:
         reading.goal,
         reading.tasks,
         descriptions=reading.descriptions,
+        product=product_in(front, above),
+        tracker=tracker_in(front),
     )
     return plan, (*source.diagnostics, *reading.diagnostics)
 
@@ -114,9 +124,8 @@ def _unknown(message: str) -> Reading:
     return Reading("none", (), "", (error("unknown-json", message, line=1, hint=hint),))
 
 
-def _read_markdown(text: str) -> Reading:
-    document = parse(text)
-    front, body_line = read_front_matter(document.lines)
+def _read_markdown(document: Document, front: Mapping[str, Any], body_line: int) -> Reading:
+    text = document.text
     mended = [
         number for number, line in enumerate(document.lines, start=1) if line[0] == "#" and _lacks_space(line)
     ]

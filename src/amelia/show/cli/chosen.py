@@ -34,6 +34,14 @@ def profile_option(command: _Command) -> _Command:
     return click.option("--profile", metavar="NAME", help="Which profile of the settings counts.")(command)
 
 
+def tracker_option(command: _Command) -> _Command:
+    """Lets a command take the id that the work has in a tracker."""
+    about = (
+        "The id of the work in a tracker, for the name of its record; the plan's own unless told otherwise."
+    )
+    return click.option("--tracker", metavar="ID", help=about)(command)
+
+
 def run_options(command: _Command) -> _Command:
     """Lets a command say who does the work of a run, and what that may take, instead of the settings."""
     options = (

@@ -19,12 +19,13 @@ from amelia.model.agents import AUTO, Role
 from amelia.model.plan import Mode
 from amelia.model.settings import RunSettings, Settings
 from amelia.plan.compile import CompiledPlan
+from amelia.plan.preamble import tracker_in_name
 from amelia.plan.source import LARGEST
 from amelia.record.runs import RunDirectory, started
-from amelia.show.cli.chosen import Chosen, run_options, settings_here
+from amelia.show.cli.chosen import Chosen, run_options, settings_here, tracker_option
 from amelia.show.cli.driving import drive
 from amelia.show.cli.finishing import delivery_notices, finish_options, point_on
-from amelia.show.cli.goals import begin_draft, may_ask, path_of, settle
+from amelia.show.cli.goals import Wanted, begin_draft, may_ask, path_of, settle
 from amelia.show.cli.tree import draw_errors, draw_plan
 from amelia.show.terms import terms_lines
 from amelia.show.text import printable
@@ -51,6 +52,7 @@ _MAY_DIFFER = ("tests:", "agents:")
 )
 @run_options
 @click.option("--base", metavar="REV", help="The commit to start from; HEAD unless told otherwise.")
+@tracker_option
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.option("--no-input", is_flag=True, help="Never ask anything.")
 @click.option("--json", "as_json", is_flag=True, help="Print one event per line as JSON.")
@@ -63,6 +65,7 @@ def command(  # noqa: PLR0913 - one for every option
     mode: str,
     issue: Path | None,
     base: str | None,
+    tracker: str | None,
     yes: bool,
     no_input: bool,
     as_json: bool,
@@ -86,13 +89,14 @@ def command(  # noqa: PLR0913 - one for every option
     asked = None if mode == "auto" else Mode(mode)
     is_asking = not yes and may_ask(no_input=no_input, as_json=as_json)
     if issue is not None or _is_goal(plan):
-        directory = begin_draft(plan, issue, settings=settings, mode=asked, base=base, is_hands_off=yes)
+        wanted = Wanted(settings, mode=asked, base=base, tracker=tracker, is_hands_off=yes)
+        directory = begin_draft(plan, issue, wanted)
         if detach:
             raise SystemExit(_leave(directory, as_json=as_json))
         code = settle(directory, is_asking=is_asking, as_json=as_json)
         raise SystemExit(point_on(directory, code, as_json=as_json))
     name, new = _new(plan, settings, mode=asked)
-    new = replace(new, base=base, is_again=again)
+    new = replace(new, base=base, tracker_id=tracker or new.tracker_id, is_again=again)
     is_said = chosen.get("parallel") is not None
     terms = _ask(new, name=name, is_parallel_said=is_said) if is_asking else None
     directory = _begin(new, terms, is_parallel_said=is_said)
@@ -102,11 +106,18 @@ def command(  # noqa: PLR0913 - one for every option
 def _new(said: str | None, settings: Settings, *, mode: Mode | None) -> tuple[str, NewRun]:
     """Returns the run of a plan, with the plan's name as it is shown; ends the command if it cannot run."""
     name, data = _read(said)
-    compiled = compile_with(data, settings.plan, mode=mode)
+    compiled = compile_with(data, settings.plan, mode=mode, near=Path.cwd())
     _check(compiled, name=printable(name))
     path = None if name == _STANDARD_INPUT else Path(name)
     repository = Path.cwd()
-    new = NewRun(compiled=compiled, plan_path=path, data=data, settings=settings.run, repository=repository)
+    new = NewRun(
+        compiled=compiled,
+        plan_path=path,
+        data=data,
+        settings=settings.run,
+        repository=repository,
+        tracker_id=compiled.plan.tracker or (tracker_in_name(path.stem) if path is not None else None),
+    )
     return printable(name), new
 
 
