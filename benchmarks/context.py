@@ -129,7 +129,7 @@ def longest_prompts(texts: Texts) -> dict[str, str]:
     retry = Retry(attempt=2, errors=data, ref=data, commit=CommitId(data))
     answered = Answered(data, data)
     short = {mode: _without_data(assigned(a_plan(mode, 1, 0)[0], mode, 2)) for mode in Mode}
-    everything = Commission(goal=data, issue=data, criteria=[data])
+    everything = Commission(goal=data, mode=Mode.LIFECYCLE, issue=data, criteria=[data], others=[data, data])
     revised = Revision(plan=data, problems=[data], feedback=data, failure=data)
     return {
         "architect, after a rejection and two bad answers": architect_prompt(texts, everything, revised),

@@ -28,6 +28,7 @@ PLAN_SCHEMA: Mapping[str, object] = json_object(
             type={"type": "string", "enum": list(TaskType)},
             phase=_TEXT_OR_NULL,
             depends_on=json_list(_TEXT),
+            independent={"type": "boolean"},
             files_to_create=json_list(_TEXT),
             files_to_modify=json_list(_TEXT),
             test_files=json_list(_TEXT),
@@ -56,6 +57,7 @@ class _PlannedTask:
     type: TaskType | None = None
     phase: str | None = None
     depends_on: tuple[str, ...] = ()
+    independent: bool = False
     files_to_create: tuple[str, ...] = ()
     files_to_modify: tuple[str, ...] = ()
     test_files: tuple[str, ...] = ()
@@ -91,12 +93,14 @@ def read_planned(report: Mapping[str, object] | None) -> PlannedWork | Invalid:
 
 
 def _task(planned: _PlannedTask) -> Task:
+    needs = tuple(map(TaskId, _lines(planned.depends_on)))
     return Task(
         id=TaskId(_line(planned.id)),
         title=_line(planned.title),
         type=planned.type,
         phase=_line(planned.phase or "") or None,
-        depends_on=tuple(map(TaskId, _lines(planned.depends_on))),
+        depends_on=needs,
+        independent=planned.independent and not needs,
         files_to_create=_paths(planned.files_to_create),
         files_to_modify=_paths(planned.files_to_modify),
         test_files=_paths(planned.test_files),

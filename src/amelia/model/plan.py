@@ -112,7 +112,10 @@ class Complexity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """One item of the plan. `line` and `end_line` are 1-based and inclusive."""
+    """One item of the plan. `line` and `end_line` are 1-based and inclusive.
+
+    An `independent` task depends on nothing by its author's own word, not only for want of one.
+    """
 
     id: TaskId
     title: str
@@ -131,6 +134,7 @@ class Task:
     priority: Priority = Priority.MEDIUM
     phase: str | None = None
     parallel: bool = False
+    independent: bool = False
     waiver: str | None = None
     complexity: Complexity = Complexity()
     max_attempts: int = 3
@@ -209,7 +213,8 @@ def unit_heading(unit: Unit, mode: Mode) -> str:
 class Plan:
     """A plan as its author wrote it, and the tasks that were read from it.
 
-    `descriptions` holds what the author says about milestones, by their names as tasks give them.
+    `descriptions` holds what the author says about milestones, by their names as tasks give them; `product`
+    is the path of the product's page that the plan refers to, `tracker` the id it states for itself.
     """
 
     text: str = field(repr=False)
@@ -218,3 +223,5 @@ class Plan:
     goal: str
     tasks: tuple[Task, ...]
     descriptions: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    product: str | None = None
+    tracker: str | None = None

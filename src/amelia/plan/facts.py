@@ -50,6 +50,11 @@ _NOUN = re.compile(rf"(?:{_CALLED})\s+", re.IGNORECASE)
 # "Task 2 and what it made" names a task, "S3 bucket" and "Python 3.11" do not
 _WORDED = re.compile(rf"[`\[(*\"'\s]*(?P<ref>(?:{_CALLED})s?[\s#:-]*{_RANGE})", re.IGNORECASE)
 _BARE = re.compile(rf"[`\[(#*\"'\s]*(?P<ref>{_RANGE})[`\])*\"']*\s*(?:$|[(:—–])", re.IGNORECASE)
+_NO_NEED = re.compile(
+    rf"(?:{words.alternatives(word for word in words.NOTHING if word[0].isalpha())})\b\W*(?:[(:;,.—–-].*)?$"
+    r"|no (?:other )?(?:dependenc|prerequisite|task|phase)",
+    re.DOTALL,
+)
 _TOKEN = re.compile(r"[a-z][\w.-]*")
 _DONE = re.compile(
     r"\b(?:done|completed?|finished|closed|merged|shipped|готово|завершено|hecho|feito|erledigt)\b|[✅✔☑]|完了|完成|완료",
@@ -117,6 +122,11 @@ def sort_files(lines: Iterable[tuple[str, str]]) -> Files:
 def is_nothing(value: str) -> bool:
     """Tells whether a value says that there is nothing: `none`, `n/a`, a dash."""
     return value.strip("`*[](). ").casefold() in words.NOTHING
+
+
+def needs_nothing(value: str) -> bool:
+    """Tells whether the value behind "depends on" says nothing: `none`, `None (can start at once)`."""
+    return is_nothing(value) or _NO_NEED.match(value[:_LONGEST].strip("`*_ ").casefold()) is not None
 
 
 def references(value: str, *, worded: bool = False, known: Mapping[str, str] | None = None) -> list[str]:

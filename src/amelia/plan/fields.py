@@ -103,6 +103,7 @@ class FieldIndex:
             values = [text for _, text in self._values(field, end_line)]
             if field.name in {"needs", "after"}:
                 worded = field.name == "after"
+                found["independent"] = bool(values) and all(map(facts.needs_nothing, values))
                 needs.extend(
                     need for value in values for need in facts.references(value, worded=worded, known=unusual)
                 )
@@ -115,6 +116,8 @@ class FieldIndex:
         needs.extend(
             need for statement in self._stated_in(task_id, line, end_line) for need in statement.needs
         )
+        if needs:
+            found.pop("independent", None)
         create, modify, tests = facts.sort_files(files)
         lists: dict[str, Sequence[str]] = {
             "depends_on": needs,
@@ -131,6 +134,22 @@ class FieldIndex:
         for field in self._fields:
             if field.name in _FILES or field.name == "criteria":
                 yield field, self._values(field, len(self._prose))
+
+    def needs_between(self, line: int, end_line: int) -> Sequence[str]:
+        """Returns the values of all fields in some lines that say what something depends on."""
+        low, high = bisect_left(self._field_lines, line), bisect_right(self._field_lines, end_line)
+        return [
+            value
+            for field in self._fields[low:high]
+            if field.name == "needs"
+            for _, value in self._values(field, end_line)
+        ]
+
+    def listed(self, name: str) -> Iterator[tuple[int, str]]:
+        """Yields the values of all fields of a name, each with its line."""
+        for field in self._fields:
+            if field.name == name:
+                yield from self._values(field, len(self._prose))
 
     def stated_elsewhere(self, tasks: Sequence[Task]) -> Iterator[tuple[str, Sequence[str]]]:
         """Yields what is said of a task outside its own lines: (task, what it depends on)."""

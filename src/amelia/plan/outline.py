@@ -2,10 +2,11 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
+from amelia.model.plan import Task
 from amelia.plan import words
 from amelia.plan.fields import FieldIndex
 from amelia.plan.labels import Kind, Label, clean_title, read_label, read_loose_label
@@ -133,6 +134,19 @@ class Outline:
                 milestone = None if milestone and entry.level <= milestone[0] else milestone
             groups.append((phase and phase[1], milestone and milestone[1]))
         return groups
+
+    def phase_needs(self, tasks: Iterable[Task]) -> dict[str | None, Sequence[str]]:
+        """Returns what phases say they depend on, between their heading and the first task."""
+        if not any(entry.kind is Kind.PHASE for entry in self.entries):
+            return {}
+        stops = sorted({*self._lines, *(task.line for task in tasks), len(self.document.lines) + 1})
+        said: dict[str | None, Sequence[str]] = {}
+        for entry in self.entries:
+            if entry.kind is Kind.PHASE:
+                end_line = stops[bisect_right(stops, entry.line)] - 1
+                if values := self.fields.needs_between(entry.line + 1, end_line):
+                    said[clean_title(entry.heading.text)] = values
+        return said
 
     def milestones(self) -> dict[str, str]:
         """Returns what stands below each milestone's heading before the next one, by the milestone's name."""

@@ -42,7 +42,8 @@ def choose_mode(plan: Plan, *, settings: PlanSettings, requested: Mode | None) -
         return Mode.SINGLE, "The plan is not divided into tasks, so it runs as one unit."
     if not (declared := _declared(tasks)):
         return Mode.TASKS, "The tasks declare no types, phases or dependencies, so they run one by one."
-    if any(task.acceptance_criteria and task.files for task in tasks):
+    is_described = any(task.acceptance_criteria and task.files for task in tasks)
+    if is_described and all(task.phase is None for task in tasks):
         return Mode.LIFECYCLE, (
             f"The tasks declare {declared}, and list acceptance criteria and files, "
             "so each runs as soon as what it depends on is done."
@@ -187,7 +188,9 @@ def _phase_edges(
     last: dict[int, list[TaskId]] = {}
     edges: dict[TaskId, list[TaskId]] = {}
     for index in in_order(needs):
-        free = [task.id for task in _open(phases[index - 1].tasks) if not task.depends_on]
+        free = [
+            task.id for task in _open(phases[index - 1].tasks) if not task.depends_on and not task.independent
+        ]
         targets = list(dict.fromkeys(end for need in needs[index] for end in last[need]))
         last[index] = [*([] if free else targets), *_ends(phases[index - 1], graph)]
         if not targets or not free:
