@@ -19,15 +19,15 @@ from amelia.context.places import Places
 from amelia.context.prompts import (
     Assignment,
     Finished,
-    Retry,
+    OtherPiece,
     answer_prompt,
     continuation_prompt,
     developer_prompt,
-    evaluator_prompt,
     repair_prompt,
     resumption_prompt,
-    reviewer_prompt,
 )
+from amelia.context.retries import Retry, StartingPoint
+from amelia.context.review_prompts import evaluator_prompt, reviewer_prompt
 from amelia.context.texts import Texts
 from amelia.model.commands import Progress
 from amelia.model.findings import Finding, finding_id
@@ -129,13 +129,13 @@ def longest_prompts(texts: Texts) -> dict[str, str]:
     retry = Retry(attempt=2, errors=data, ref=data, commit=CommitId(data))
     answered = Answered(data, data)
     short = {mode: _without_data(assigned(a_plan(mode, 1, 0)[0], mode, 2)) for mode in Mode}
-    everything = Commission(goal=data, issue=data, criteria=[data])
+    everything = Commission(goal=data, mode=Mode.LIFECYCLE, issue=data, criteria=[data], others=[data, data])
     revised = Revision(plan=data, problems=[data], feedback=data, failure=data)
     return {
         "architect, after a rejection and two bad answers": architect_prompt(texts, everything, revised),
         **{
-            f"developer ({mode}), again, answered, cut off": developer_prompt(
-                texts, assignment, retry=retry, answers=[answered], is_cut_off=True
+            f"developer ({mode}) of red tests, a piece, again, answered, cut off": developer_prompt(
+                texts, assignment, retry=retry, answers=[answered], start=StartingPoint.CUT_OFF
             )
             for mode, assignment in short.items()
         },
@@ -151,9 +151,18 @@ def longest_prompts(texts: Texts) -> dict[str, str]:
 
 
 def _without_data(assignment: Assignment) -> Assignment:
-    """Returns an assignment of a single task, whose names and paths are as short as can be."""
-    unit = replace(assignment.unit, title="x", pieces=assignment.tasks[:1])
-    return replace(assignment, unit=unit, goal="x", places=Places("x", assignment.mode), landed=CommitId("x"))
+    """Returns an assignment of a single task of which everything is said, in names as short as can be."""
+    task = replace(assignment.tasks[0], id=TaskId("x"), title="x")
+    unit = replace(assignment.unit, title="x", pieces=(task,), piece_of=UnitId("x"))
+    return replace(
+        assignment,
+        unit=unit,
+        goal="x",
+        places=Places("x", assignment.mode),
+        landed=CommitId("x"),
+        red_tasks=(task.id,),
+        others=(OtherPiece(unit, is_done=True),),
+    )
 
 
 def fixed_tokens(texts: Texts) -> dict[str, int]:

@@ -8,15 +8,15 @@ from amelia.context.places import Places
 from amelia.context.prompts import (
     Assignment,
     Finished,
-    Retry,
+    OtherPiece,
     answer_prompt,
     continuation_prompt,
     developer_prompt,
-    evaluator_prompt,
     repair_prompt,
     resumption_prompt,
-    reviewer_prompt,
 )
+from amelia.context.retries import Retry, StartingPoint
+from amelia.context.review_prompts import evaluator_prompt, reviewer_prompt
 from amelia.context.texts import Texts
 from amelia.model.commands import Progress
 from amelia.model.findings import Finding, finding_id
@@ -81,6 +81,25 @@ def a_task(words: Words) -> Task:
     return Task(id=TaskId("2"), title="Read records", type=TaskType.IMPL, section=words.section)
 
 
+def a_piece(words: Words) -> Assignment:
+    """Returns the assignment of the second of three pieces of a task."""
+    pieces = [
+        replace(
+            a_task(words),
+            id=TaskId(f"2-{letter}"),
+            title=f"Read records ({number}/3): {name}.py",
+            files_to_create=(f"{name}.py",),
+            acceptance_criteria=(f"There is a {name}",),
+        )
+        for number, (letter, name) in enumerate(zip("abc", ("lines", "fields", "records"), strict=True), 1)
+    ]
+    first, second, third = (
+        Unit(UnitId(piece.id), piece.title, (TaskId("2"),), (), 2, (piece,), UnitId("2")) for piece in pieces
+    )
+    placed = replace(assignment(Mode.LIFECYCLE, words), unit=second)
+    return replace(placed, others=(OtherPiece(first, is_done=True), OtherPiece(third, is_done=False)))
+
+
 def every_prompt(texts: Texts, words: Words) -> dict[str, str]:
     """Returns all prompts by name: every builder, every mode, every text."""
     return {**_developers(texts, words), **_judges(texts, words), **_architects(texts, words)}
@@ -130,9 +149,12 @@ def _developers(texts: Texts, words: Words) -> dict[str, str]:
         **{f"developer-{mode}": prompt for mode, prompt in plain.items()},
         "developer-phased-several": developer_prompt(texts, phase),
         "developer-lifecycle-detailed": developer_prompt(
-            texts, assignment(Mode.LIFECYCLE, words, detailed), retry=retry, is_cut_off=True
+            texts, assignment(Mode.LIFECYCLE, words, detailed), retry=retry, start=StartingPoint.CUT_OFF
         ),
-        "developer-again": developer_prompt(texts, phase, retry=retry, is_begun=True),
+        "developer-again": developer_prompt(texts, phase, retry=retry, start=StartingPoint.LAST_ATTEMPT),
+        "developer-begun": developer_prompt(texts, assignment(Mode.TASKS, words), start=StartingPoint.BEGUN),
+        "developer-red": developer_prompt(texts, replace(phase, red_tasks=(TaskId("2"),))),
+        "developer-piece": developer_prompt(texts, a_piece(words)),
         "developer-answered": developer_prompt(texts, phase, answers=[answered, answered]),
         "continuation-rejected": continuation_prompt(texts, retry),
         "continuation-checks": continuation_prompt(texts, checks_failed),
@@ -156,6 +178,14 @@ def _judges(texts: Texts, words: Words) -> dict[str, str]:
             since=words.since,
             open_findings=[found, found],
         ),
+        "reviewer-red": reviewer_prompt(
+            texts,
+            replace(of_many, red_tasks=(TaskId("2"),)),
+            checks=words.checks,
+            diff=words.diff,
+            red=["tests/test_reader.py::test_bad", "tests/test_reader.py::test_good"],
+        ),
+        "evaluator-piece": evaluator_prompt(texts, a_piece(words), diff=words.diff, findings=[found]),
         "evaluator": evaluator_prompt(texts, of_many, diff=words.diff, findings=[found, found]),
     }
 

@@ -6,6 +6,7 @@ stands in `CANNOT`, with the reason.
 
 import json
 import os
+import shlex
 import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,16 +23,19 @@ from amelia.drive.acp.driver import AcpDriver
 from amelia.drive.api.driver import ApiDriver
 from amelia.drive.claude.driver import ClaudeDriver
 from amelia.drive.codex.driver import CodexDriver
+from amelia.drive.command.driver import CommandDriver
 from amelia.drive.script.driver import ScriptDriver
 from amelia.model.agents import AgentSettings, Driver
 from modelserver.server import ModelServer
 from modelserver.steps import Answer, Fault, Request, Step, ToolCall
+from repositories import executable
 from stories import toml
 from tracing import Trace
 
 KEY = "sk-made-up-for-these-tests"
 KEPT = ("PATH", "TMPDIR", "LANG", "AMELIA_FAULT_TABLE")
 REPORT = {"status": "completed"}
+TALK = f'I quote {{"status": "failed"}} first.\r\n\r\n```JSON\r\n{json.dumps(REPORT)}\r\n```\r\nThat is it.'
 SLEEPS = "python3 -c 'import time; time.sleep(600)'"
 WAITS = f"setsid {SLEEPS} & echo > ready"
 """Leaves a process in a session of its own, and says that it has."""
@@ -45,6 +49,7 @@ class Case(Enum):
 
     WORKS = auto()  # writes made.txt, says "finished" and reports; uses 7 tokens in and 8 out
     GOES_ON = auto()  # reports once more, in a session that was there; uses 5 tokens in and 6 out
+    TALKS = auto()  # reports in a message with more in it, by no other means
     SAYS_NOTHING = auto()  # ends well, without a report
     CRASHES = auto()
     IS_LIMITED = auto()
@@ -73,6 +78,8 @@ CANNOT: Mapping[tuple[str, Promise], str] = {
     ("codex", Promise.ALLOWANCE): "Codex counts its tokens at the end of a turn only",
     ("acp", Promise.NAMED_SESSION): "agents of the protocol name their sessions themselves",
     ("acp", Promise.RESET_TIME): "the protocol has no word for the end of a limit",
+    ("command", Promise.READ_ONLY): "a program does what its line says; roles have lines of their own",
+    ("command", Promise.TOLD_REFUSALS): "what a program refuses itself, nobody hears of",
 }
 
 
@@ -122,6 +129,7 @@ SCRIPTS = {
     + f"report = {toml(REPORT)}\nusage = {{input=7, output=8}}\n",
     Case.GOES_ON: _acts({"run": "cat /proc/$PPID/cmdline > asked.txt"})
     + f"report = {toml(REPORT)}\nusage = {{input=5, output=6}}\n",
+    Case.TALKS: _acts({"say": "It begins."}, {"say": TALK}),
     Case.SAYS_NOTHING: "",
     Case.CRASHES: _acts({"exit": 5}),
     Case.IS_LIMITED: _acts({"limit": "2026-11-15T12:00:00Z"}),
@@ -152,6 +160,54 @@ class AcpStage:
         return resumed["sessionId"] == session
 
 
+@dataclass(frozen=True)
+class CommandStage:
+    """A program that prints what it does, partly in lines of the plain dialect, partly as it likes."""
+
+    trace: Trace
+    name: str = "command"
+
+    def driver(self, case: Case) -> Driver:
+        log = shlex.quote(str(self.trace.folder / "asked.txt"))
+        body = f'echo "$@" >> {log}; cat "$3" >> {log}\n{COMMANDS[case]}'
+        program = str(executable(self.trace.folder / "agent", body))
+        return CommandDriver(
+            AgentSettings(
+                driver="command",
+                command=(program, "begin", "{session}", "{prompt_file}"),
+                resume_command=(program, "go-on", "{session}", "{prompt_file}"),
+                key="MODEL_KEY",
+                passes=("AMELIA_TRACE",),
+            )
+        )
+
+    def went_on(self, session: str, prompt: str) -> bool:
+        asked = (self.trace.folder / "asked.txt").read_text()
+        return f"begin {session} " in asked and f"go-on {session} " in asked and prompt in asked
+
+
+def _prints(**message: object) -> str:
+    return f"echo {shlex.quote(json.dumps(message))}\n"
+
+
+COMMANDS = {
+    Case.WORKS: _prints(type="tool", state="started", name="edit", detail="made.txt")
+    + "echo x > made.txt\n"
+    + _prints(type="tool", state="ended", name="edit", ok=True)
+    + f"echo finished; echo $MODEL_KEY\n{_prints(type='usage', input=7, output=8)}{_prints(**REPORT)}",
+    Case.GOES_ON: f"echo I go on.\n{_prints(type='usage', input=5, output=6)}{_prints(**REPORT)}",
+    Case.TALKS: f"printf '%s\\n' {shlex.quote(TALK)}\n",
+    Case.SAYS_NOTHING: "echo That is it.\n",
+    Case.CRASHES: "echo it gives up >&2; exit 5\n",
+    Case.IS_LIMITED: _prints(type="limit", until="2026-11-15T12:00:00Z") + "exit 1\n",
+    Case.IS_REFUSED: "echo 'Error: 401 Unauthorized' >&2; exit 1\n",
+    Case.IS_UNKNOWN: 'echo "No session found with id $2" >&2; exit 1\n',
+    Case.TRIES_TO_WRITE: f"echo x > made.txt\n{_prints(**REPORT)}",
+    Case.SPENDS: f"{_prints(type='usage', input=100, output=20)}exec {SLEEPS}\n",
+    Case.HANGS: f"echo I wait.\n{WAITS}; exec {SLEEPS}\n",
+}
+
+
 def _update(name: str, /, **facts: object) -> Mapping[str, Any]:
     return {"update": {"sessionUpdate": name, **facts}}
 
@@ -178,6 +234,7 @@ ACP_SCRIPTS: Mapping[Case, Mapping[str, Any]] = {
         "answer": {"usage": {"inputTokens": 7, "outputTokens": 8}},
     },
     Case.GOES_ON: {"steps": [ACP_REPORT], "answer": {"usage": {"inputTokens": 5, "outputTokens": 6}}},
+    Case.TALKS: {"steps": [_message(TALK)]},
     Case.SAYS_NOTHING: {},
     Case.CRASHES: {"steps": [{"exit": 5}]},
     Case.IS_LIMITED: _refusal(message="Too many requests", data={"errorKind": "rate_limit"}),
@@ -252,6 +309,7 @@ def _steps(agent: Agent) -> Mapping[Case, list[Step]]:
             Answer(report=REPORT, usage=(4, 4)),
         ],
         Case.GOES_ON: [Answer(report=REPORT, usage=(5, 6))],
+        Case.TALKS: [Answer(text=TALK)],
         Case.SAYS_NOTHING: [Answer(text="That is it.")],
         Case.CRASHES: [report],
         Case.IS_LIMITED: [agent.limit],
@@ -323,7 +381,8 @@ def _installed(program: Path | None) -> str:
 
 
 AGENTS = {"claude": _claude, "codex": _codex, "api": _api}
-KINDS: Sequence[str] = ("script", "claude", "codex", "api", "acp")
+OWN = {"script": ScriptStage, "acp": AcpStage, "command": CommandStage}
+KINDS: Sequence[str] = (*OWN, *AGENTS)
 
 
 @contextmanager
@@ -338,8 +397,8 @@ def make_stage(kind: str, trace: Trace, patch: pytest.MonkeyPatch) -> Generator[
     own = {"HOME": str(home), "AMELIA_TRACE": trace.mark, "MODEL_KEY": KEY, "CLAUDE_CODE_OAUTH_TOKEN": KEY}
     for name, value in own.items():
         patch.setenv(name, value)
-    if kind not in AGENTS:
-        yield ScriptStage(trace) if kind == "script" else AcpStage(trace)
+    if kind in OWN:
+        yield OWN[kind](trace)
         return
     stage = ModelStage(AGENTS[kind](tree))
     with stage.server as server:

@@ -31,6 +31,7 @@ from amelia.model.agents import (
     TurnEnded,
     TurnSpec,
     Used,
+    Written,
     total,
 )
 from contract.stages import CANNOT, KEY, KINDS, REPORT, Case, Promise, Stage, make_stage
@@ -183,6 +184,12 @@ async def test_what_an_agent_is_refused_is_told(stage: Stage, trace: Trace) -> N
     events = await play(stage.driver(Case.TRIES_TO_WRITE), spec(trace, role=Role.REVIEWER))
     is_denied = PermissionDenied in map(type, events)
     assert is_denied or False in [event.ok for event in events if isinstance(event, ToolEnded)]
+
+
+async def test_a_report_is_found_in_the_last_message_of_every_agent(stage: Stage, trace: Trace) -> None:
+    ended = end_of(await play(stage.driver(Case.TALKS), spec(trace)))
+    assert (ended.ending, ended.report) == (Ending.OK, REPORT)
+    assert ended.written == (Written({"status": "failed"}, stands_alone=False), Written(REPORT))
 
 
 @pytest.mark.parametrize(

@@ -95,10 +95,12 @@ def test_json_is_one_object_with_the_promised_keys(plan: Path) -> None:
             "line": 9,
             "end_line": 12,
             "depends_on": ["1a"],
+            "independent": False,
             "files_to_create": ["src/user.py"],
             "files_to_modify": [],
             "test_files": [],
             "acceptance_criteria": [],
+            "demands": [{"path": "src/user.py", "kind": "file", "pattern": "src/user.py"}],
             "user_story": "",
             "milestone": None,
             "priority": "medium",
@@ -216,6 +218,54 @@ plan.md:3: error[path-outside-repository] Task '2': the path '../x' leads out of
     hint: Write the path relative to the top of the repository.
 3 errors: this plan cannot run as it is
 """)
+
+
+def test_what_will_be_demanded_is_told_where_it_is_unusual(tmp_path: Path) -> None:
+    text = "### Task 1: A\n- Create: `migrations/XXXX_add.py`, `app.models.User`, `src/{m,n}.py`\n"
+    done = amelia("check", "-", cwd=tmp_path, stdin=text.encode())
+    assert done.returncode == 0
+    assert "at least one file has to match 'migrations/*_add.py'" in done.stdout.decode()
+    assert "'app.models.User' names no file that could be looked for" in done.stdout.decode()
+    data = as_json(amelia("check", "-", "--json", cwd=tmp_path, stdin=text.encode()))
+    assert [(each["path"], each["kind"]) for each in data["tasks"][0]["demands"]] == [
+        ("migrations/XXXX_add.py", "pattern"),
+        ("app.models.User", "nothing"),
+        ("src/m.py", "file"),
+        ("src/n.py", "file"),
+    ]
+
+
+PRODUCT = """\
+# Product
+## Acceptance criteria
+- [x] AC-1: Readers can sign out
+- [ ] AC-2: Readers can sign up
+- [ ] AC-3: Prices are shown
+- [ ] AC-4: Carts survive
+"""
+
+
+@pytest.mark.rows("L13")
+@pytest.mark.parametrize(
+    "said", ["---\nproduct: PRODUCT.md\n---\n# Sign up\n", "# Sign up\n\nSee [it](PRODUCT.md).\n"]
+)
+def test_a_plan_that_refers_to_the_product_is_checked_against_it(tmp_path: Path, said: str) -> None:
+    (tmp_path / "PRODUCT.md").write_text(PRODUCT)
+    text = f"{said}\n### Task 1: Form\n- Acceptance criteria:\n  - AC-9: it is there\n"
+    data = as_json(amelia("check", "-", "--json", cwd=tmp_path, stdin=text.encode()))
+    assert data["product"] == "PRODUCT.md"
+    assert [(found["code"], found["message"]) for found in data["diagnostics"]] == [
+        ("product-criterion", "No task has the product's criterion AC-2: Readers can sign up."),
+        ("unknown-criterion", "Task '1' names AC-9, which PRODUCT.md does not have."),
+    ]
+    done = text.replace("AC-9: it is there", "AC-2")
+    assert as_json(amelia("check", "-", "--json", cwd=tmp_path, stdin=done.encode()))["diagnostics"] == []
+
+
+def test_a_product_that_is_not_there_is_told(tmp_path: Path) -> None:
+    text = b"# A\n\nFor docs/PRODUCT.md.\n\n### Task 1: Form\n"
+    data = as_json(amelia("check", "-", "--json", cwd=tmp_path, stdin=text))
+    assert [found["code"] for found in data["diagnostics"]] == ["no-product"]
 
 
 def test_a_half_finished_plan_shows_what_is_done_and_what_is_left(tmp_path: Path) -> None:

@@ -55,8 +55,39 @@ def test_people_read_lines_with_what_to_do(stage: Stage, claude: dict[str, str])
     lines = done.out.splitlines()
     assert lines[0].startswith("ok      settings")
     assert lines[-1] == "ready to run"
-    (codex,) = (number for number, line in enumerate(lines) if line.startswith("warning codex"))
-    assert lines[codex + 1].startswith("        hint: ")
+    (stage.repo.path / "new.txt").touch()
+    lines = stage.amelia("doctor", env=claude).out.splitlines()
+    (found,) = (number for number, line in enumerate(lines) if line.startswith("warning repository"))
+    assert lines[found + 1].startswith("        hint: ")
+
+
+def test_nothing_is_a_doubt_where_nobody_uses_what_is_missing(stage: Stage, claude: dict[str, str]) -> None:
+    _, checks = look(stage, claude)
+    assert [check for check in checks.values() if check["health"] != "ok"] == []
+    assert not {"codex", "api", "acp"} & checks.keys()
+
+
+def test_an_agent_that_is_there_and_not_chosen_is_no_doubt(stage: Stage, claude: dict[str, str]) -> None:
+    executable(
+        Path(claude["PATH"], "codex"), 'case "$*" in --version) echo codex-cli 0.166.0;; *) exit 1;; esac'
+    )
+    _, checks = look(stage, claude)
+    assert checks["codex"]["health"] == "ok"
+    assert "0.166.0" in checks["codex"]["text"]
+    assert "not chosen" in checks["codex"]["text"]
+    (stage.repo.path / "amelia.toml").write_text('[agents.reviewer]\ndriver = "codex"\n')
+    _, checks = look(stage, claude)
+    assert checks["codex (reviewer)"]["health"] == "warning"
+
+
+@pytest.mark.parametrize("driver", ["claude", "script"])
+def test_whoever_names_an_agent_hears_of_no_other(stage: Stage, claude: dict[str, str], driver: str) -> None:
+    (stage.room / "moves.toml").write_text("")
+    more = f'script = "{stage.room / "moves.toml"}"\n' if driver == "script" else ""
+    own = users_settings(stage.room, f'[agents]\ndriver = "{driver}"\n{more}')
+    _, checks = look(stage, {**claude, **own})
+    known = {"claude", "codex", "api", "acp", "script", "auto"}
+    assert {name.partition(" ")[0] for name in checks} & known == {driver}
 
 
 def test_without_any_agent_a_run_cannot_start(stage: Stage, few: dict[str, str]) -> None:
@@ -143,8 +174,9 @@ def test_an_agent_that_nobody_is_logged_in_to_is_not_called_ready(
 def test_an_agent_is_told_of_once_whatever_its_models(stage: Stage, claude: dict[str, str]) -> None:
     (stage.repo.path / "amelia.toml").write_text('[agents.reviewer]\nmodel = "opus"\n')
     done = stage.amelia("doctor", env=claude)
-    assert done.out.count("codex is not installed") == 1
     assert done.out.count("2.1.119 at") == 1
+    few = {"PATH": few_programs(stage.room / "none", "git")["PATH"]}
+    assert stage.amelia("doctor", env=few).out.count("warning codex") == 1
 
 
 def test_a_repository_that_nobody_can_commit_in_is_a_failure(stage: Stage, claude: dict[str, str]) -> None:

@@ -1,5 +1,6 @@
 """What a run will probably take is said before it starts."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -19,12 +20,20 @@ def stage(tmp_path: Path) -> Stage:
 
 def test_a_run_says_beside_its_output_what_it_may_take(stage: Stage) -> None:
     stage.put(tasks("One", "Two"))
-    options = ("--json", "--driver", "claude", "--max-tokens", "1000")
+    options = ("--json", "--driver", "claude", "--max-cost", "0.01")
     done = stage.amelia("run", stage.room / "plan.md", *options, env=with_claude(stage.room / "few"))
     assert done.err.count(GUESS) == 1
+    assert re.search(r" tokens, \$[\d.]+ to [\d.]+ \(a guess from sizes; budget \$0\.01\)\n", done.err)
+    assert "warning: that may be more than the budget of $0.01" in done.err
+    assert "forecast" not in done.out
+
+
+def test_tokens_are_compared_where_nobody_knows_the_price(stage: Stage) -> None:
+    stage.put(tasks("One", "Two"))
+    options = ("--json", "--driver", "claude", "--model", "homemade", "--max-tokens", "1000")
+    done = stage.amelia("run", stage.room / "plan.md", *options, env=with_claude(stage.room / "few"))
     assert "a guess from sizes; budget 1,000 tokens, as their cost is not known)" in done.err
     assert "warning: that may be more than the budget of 1,000 tokens" in done.err
-    assert "forecast" not in done.out
 
 
 def test_a_script_has_no_forecast(stage: Stage) -> None:

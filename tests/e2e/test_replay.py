@@ -15,7 +15,7 @@ from amelia.app.replay import saved
 from amelia.app.replay.scripts import UnplayableError
 from amelia.record.runs import RunDirectory
 from programs import users_settings
-from repositories import make_repository
+from repositories import Repo, make_repository
 from stories import (
     APPROVED,
     FILES,
@@ -97,7 +97,9 @@ def events(stage: Stage, run: str, *kinds: str) -> list[dict[str, Any]]:
 
 
 def landed_trees(stage: Stage, run: str) -> list[str]:
-    return stage.repo.git("log", "--format=%T", f"HEAD..amelia/{run}").splitlines()
+    own = stage.home / "runs" / run / "repository"
+    repo = Repo(own) if own.exists() else stage.repo
+    return repo.git("log", "--format=%T", f"HEAD..amelia/{run}").splitlines()
 
 
 def goes_on(stage: Stage, run: str) -> Done:
@@ -273,11 +275,17 @@ def test_what_differs_is_listed(stage: Stage) -> None:
     code, differences = replay(stage, run)
     assert code == 1
     assert differences[:3] == [
-        "the outcome is halted(agent_limit) instead of completed",
-        "2: parked (agent_limit) instead of landed",
+        "the outcome is halted(verify_limit) instead of completed",
+        "2: parked (verify_limit) instead of landed",
         "2: 2 turns instead of 1",
     ]
     assert "differs: 2: 2 turns" in stage.amelia("replay", run).out
+
+
+def test_a_turn_without_a_report_is_played_again_without_one(stage: Stage) -> None:
+    silent = {"role": "developer", "do": [{"write": "a", "text": "a"}, {"say": "All is done."}]}
+    assert stage.run(tasks("One"), silent, APPROVED).code == 0
+    assert replay(stage, stage.name) == (0, [])
 
 
 def test_a_run_can_be_played_again_after_its_store_was_cleared_away(stage: Stage) -> None:

@@ -220,7 +220,8 @@ def test_no_driver_and_no_script_are_refused(stage: Stage) -> None:
     _is_refused(stage, stage.amelia("run", plan, env=few), "no agent is there", "--driver", code=3)
     wrong = stage.amelia("run", plan, "--driver", "magic")
     assert (wrong.code, wrong.out, stage.names) == (3, "", [])
-    assert 'must be one of auto, claude, codex, api, acp, script, not "magic"' in wrong.err
+    assert "must be one of auto, claude, codex, api, acp, command, script, opencode" in wrong.err
+    assert 'not "magic"' in wrong.err
     _is_refused(stage, stage.amelia("run", plan, "--driver", "script"), "--script", code=3)
 
 
@@ -266,6 +267,55 @@ TYPED = "# S\n\n### Task 1: Test it\n- Type: test\n- Files: create tests/test_it
 def test_typed_tasks_without_a_way_to_run_tests_are_refused(tmp_path: Path) -> None:
     stage = make_stage(tmp_path, {"README.md": "# Sample\n"})
     _is_refused(stage, stage.run(TYPED, *WELL), "no way to run tests", "[verify]", code=3)
+
+
+REFACTOR = "# S\n\n### Task 1: Tidy up\n- Type: refactor\n- Files: modify README.md\n"
+WAIVED = f"{REFACTOR}- TDD waiver: there is no code\n"
+
+
+def test_a_refactor_without_a_way_to_run_tests_is_refused_before_anything_is_spent(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path, {"README.md": "# Sample\n"})
+    done = stage.run(REFACTOR, writes("1", "README.md"), APPROVED, options=["--mode", "tasks"])
+    _is_refused(stage, done, "no way to run tests", "proved by tests: 1", "TDD waiver", code=3)
+
+
+@pytest.mark.parametrize("mode", ["single", "tasks", "phased", "lifecycle"])
+def test_a_refactor_that_no_test_can_prove_is_refused_before_anything_is_spent(
+    tmp_path: Path, mode: str
+) -> None:
+    stage = make_stage(tmp_path, {"README.md": "# Sample\n", "pytest.ini": "[pytest]\n"})
+    done = stage.run(REFACTOR, writes("*", "README.md"), APPROVED, options=["--mode", mode])
+    _is_refused(stage, done, "finds no tests", "same tests stay green: 1", "TDD waiver", code=3)
+
+
+@pytest.mark.parametrize("more", [{}, {"pytest.ini": "[pytest]\n"}])
+def test_a_refactor_whose_tests_the_plan_waives_lands_without_any(
+    tmp_path: Path, more: dict[str, str]
+) -> None:
+    stage = make_stage(tmp_path, {"README.md": "# Sample\n", **more})
+    done = stage.run(WAIVED, writes("1", "README.md"), APPROVED, options=["--mode", "tasks"])
+    assert done.code == 0, done
+    assert len(done.of_type("attempt_verified")) == 1
+    assert stage.subjects() == ["Task 1: Tidy up"]
+
+
+def test_a_refactor_of_what_has_tests_by_then_is_not_refused(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path, {"README.md": "# Sample\n", "pytest.ini": "[pytest]\n"})
+    plan = (
+        "# S\n\n### Task 1: Test it\n- Type: test\n- Files: create test_it.py\n\n"
+        "### Task 2: Tidy up\n- Type: refactor\n- Depends on: 1\n- Files: modify README.md\n"
+    )
+    tested = develops("1", {"write": "test_it.py", "text": "def test_it():\n    assert True\n"})
+    done = stage.run(plan, tested, writes("2", "README.md"), APPROVED, options=["--mode", "tasks"])
+    assert done.code == 0, done
+    assert stage.subjects() == ["Task 1: Test it", "Task 2: Tidy up"]
+
+
+def test_tests_that_no_name_gives_away_are_found_by_running_them(tmp_path: Path) -> None:
+    proof = {"pytest.ini": "[pytest]\npython_files = proof.py\n", "proof.py": "def test_it():\n    pass\n"}
+    stage = make_stage(tmp_path, {"README.md": "# Sample\n", **proof})
+    done = stage.run(REFACTOR, writes("1", "README.md"), APPROVED, options=["--mode", "tasks"])
+    assert done.code == 0, done
 
 
 def test_untyped_tasks_run_without_tests_and_it_is_said(tmp_path: Path) -> None:

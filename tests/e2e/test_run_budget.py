@@ -94,7 +94,7 @@ def test_only_an_amount_is_a_budget(stage: Stage, amount: str) -> None:
 
 
 def test_a_login_that_is_refused_parks_the_unit_at_once_and_costs_no_attempt(stage: Stage) -> None:
-    refused = '{"type": "retry", "attempt": 1, "delay": 60, "status": 401}'
+    refused = '{"type": "retry", "attempt": 1, "delay": 3600, "status": 401}'
     done = stage.run(tasks("Only"), develops("1", {"raw": refused}, {"hang": True}), APPROVED)
     assert (done.code, done.outcome) == (1, "halted(auth)")
     assert "login or key is refused" in stage.amelia("status", stage.name).out

@@ -3,6 +3,7 @@
 import contextlib
 import fcntl
 import os
+import re
 import shlex
 import signal
 import sqlite3
@@ -17,7 +18,7 @@ import pytest
 from amelia.model.drafts import PlanRejected
 from amelia.record.journal import SqliteJournal, leave_request
 from repositories import executable
-from stories import APPROVED, OK, Done, Stage, Turn, make_stage, wait_until, writes
+from stories import APPROVED, FILES, OK, Done, Stage, Turn, make_stage, wait_until, writes
 
 pytestmark = pytest.mark.slow
 
@@ -79,6 +80,10 @@ def test_a_plan_waits_for_approval_and_says_how_to_go_on(stage: Stage) -> None:
     assert done.code == 4
     assert "2 tasks, 2 units" in done.out
     assert "parallelism: 2 units in 2 steps" in done.out
+    assert re.search(r"(?m)^base: main at [0-9a-f]{12}$", done.out)
+    assert "\ntests: sh check.sh\n" in done.out
+    assert "\nagents: script " in done.out
+    assert "\nlimits: " in done.out
     assert f"amelia approve {stage.name}" in done.out
     assert f"amelia reject {stage.name}" in done.out
     assert not stage.has_branch
@@ -249,6 +254,48 @@ def test_criteria_of_the_product_are_asked_for_and_what_is_left_open_is_a_warnin
     assert shown["version"] == 4
     assert shown["may_be_approved"]
     assert shown["warnings"] == ["No task has the product's criterion AC-2: Two is there"]
+
+
+LARGE = "# Product\n\n## Acceptance criteria\n\n" + "".join(
+    f"- {box} AC-{number}: {text}\n"
+    for number, (box, text) in enumerate(
+        [
+            ("[x]", "Two files are read"),
+            ("[ ]", "Readers can sign up"),
+            ("[ ]", "Two files are written"),
+            ("[ ]", "Prices are shown in euros"),
+            ("[ ]", "The cart survives a reload"),
+            ("[ ]", "Search finds words in titles"),
+        ],
+        start=1,
+    )
+)
+
+
+@pytest.mark.rows("L13")
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [("Write two files", "AC-3"), ("Do AC-5 and AC-4", "AC-4 AC-5"), ("Paint it blue", "")],
+)
+def test_a_small_goal_is_asked_for_the_open_criteria_it_touches(
+    tmp_path: Path, said: str, asked: str
+) -> None:
+    stage = make_stage(tmp_path, {**FILES, "PRODUCT.md": LARGE})
+    tasks = plans(task("1", acceptance_criteria=asked.split()), version=1)
+    stage.amelia("run", said, "--script", stage.play(tasks, *WELL), "--mode", "tasks")
+    shown = plan(stage)
+    assert (shown["version"], shown["warnings"]) == (1, [])
+    told = stage.prompt("draft", 1, "architect")
+    assert "AC-1:" not in told
+    assert all(f"{name}:" in told for name in asked.split())
+    assert bool(asked) is ("AC-2:" not in told)
+
+
+@pytest.mark.rows("L13")
+def test_a_criterion_that_the_goal_touches_is_missed_if_no_task_has_it(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path, {**FILES, "PRODUCT.md": LARGE})
+    goal(stage, plans(task("1")))
+    assert plan(stage)["warnings"] == ["No task has the product's criterion AC-3: Two files are written"]
 
 
 def test_an_issue_is_data_for_the_architect_and_names_the_run(stage: Stage) -> None:
@@ -563,3 +610,42 @@ def test_where_nobody_sits_no_editor_is_started_that_was_not_named(stage: Stage)
     assert "there is no terminal to edit at" in done.err
     assert "VISUAL='cp FILE'" in done.err
     assert not seen.exists()
+
+
+@pytest.mark.rows("R3")
+def test_an_architect_can_say_that_phases_run_side_by_side(stage: Stage) -> None:
+    turn = plans(
+        task("1", phase="Left", independent=True),
+        task("2", phase="Right", independent=True),
+        task("3", "1", "2", phase="Both"),
+    )
+    script = stage.play(turn, *WELL)
+    stage.amelia("run", GOAL, "--script", script, "--no-input")
+    found = plan(stage)["plan"]
+    assert found["mode"] == "phased"
+    assert [unit["depends_on"] for unit in found["units"]] == [[], [], ["phase-1", "phase-2"]]
+
+
+def test_phases_mean_phased_and_criteria_with_files_mean_lifecycle(stage: Stage) -> None:
+    described = {"acceptance_criteria": ["It is there."]}
+    phased = plans(task("1", phase="A", **described), task("2", "1", phase="B", **described), version=1)
+    alone = plans(task("1", **described), task("2", "1", **described), version=2)
+    stage.amelia("run", GOAL, "--script", stage.play(phased, alone, *WELL), "--no-input")
+    assert plan(stage)["plan"]["mode"] == "phased"
+    stage.amelia("reject", stage.name, "no phases")
+    assert settled(stage, "drafting", "running") == "needs_human(approval)"
+    assert plan(stage)["plan"]["mode"] == "lifecycle"
+
+
+@pytest.mark.parametrize(
+    ("mode", "said"),
+    [
+        ("lifecycle", "Lifecycle mode: no phases"),
+        ("phased", "every task has a phase"),
+        ("tasks", "no phases"),
+    ],
+)
+def test_an_architect_is_told_the_mode_that_a_person_asked_for(stage: Stage, mode: str, said: str) -> None:
+    script = stage.play(GOOD, *WELL)
+    stage.amelia("run", GOAL, "--script", script, "--no-input", "--mode", mode)
+    assert said in stage.prompt("draft", 1, "architect")

@@ -263,7 +263,7 @@ def test_failed_checks_are_followed_by_a_fresh_session_on_the_same_files(stage: 
     assert [event["promised"] for event in done.of_type("attempt_ended")] == [True, False, False]
     [first], [second] = stage.turns("1", 1), stage.turns("1", 2)
     assert first["session"] != second["session"]
-    assert "You declared this work to be done" in second["prompt"]
+    assert "This work was declared to be done" in second["prompt"]
     assert "go on from there" in second["prompt"]
 
 
@@ -279,7 +279,11 @@ def test_a_parked_task_is_cut_by_the_rules_and_carried_out_in_pieces(stage: Stag
     done = stage.amelia("answer", f"{stage.name}/2", "split")
     assert "2 is split into 2-a, 2-b" in done.out
     assert goes_on(stage).outcome == "completed"
-    assert stage.subjects() == ["Task 1: First", "Task 2-a: Second (a)", "Task 2-b: Second (b)"]
+    assert stage.subjects() == [
+        "Task 1: First",
+        "Task 2-a: Second (1/2): data layer",
+        "Task 2-b: Second (2/2): presentation layer",
+    ]
     assert stage.status()["completed_task_ids"] == ["1", "2"]
     assert "landed" in stage.amelia("log", stage.name, "2-a").out
 
@@ -333,6 +337,22 @@ def test_every_task_of_a_phase_can_have_a_session_of_its_own(tmp_path: Path) -> 
         ("subtask_completed", "1.2"),
     ]
     assert stage.files(stage.log("%H")[0]) == ["one", "two"]
+
+
+@pytest.mark.parametrize("silent", ["one", "two"])
+def test_a_task_whose_session_reports_nothing_keeps_nobody_waiting(tmp_path: Path, silent: str) -> None:
+    stage = make_stage(
+        tmp_path, {**FILES, "amelia.toml": f'{SETTINGS}\n[modes.phased]\nsession_scope = "subtask"\n'}
+    )
+    report = f"""test -e two && now=two || now=one; test $now = {silent} || echo '{{"type": "result", "report": {{"status": "completed"}}}}' > /proc/$PPID/fd/1"""
+    writes = {"run": "test -e one && echo x > two || echo x > one"}
+    turn = {"role": "developer", "do": [writes, {"run": report}]}
+    done = stage.run(PHASE, turn, APPROVED, options=["--mode", "phased"])
+    assert done.outcome == "completed", done
+    completed = [event["task"] for event in done.of_type("subtask_completed")]
+    assert completed == [{"one": "1.2", "two": "1.1"}[silent]]
+    assert stage.files(stage.log("%H")[0]) == ["one", "two"]
+    assert stage.amelia("status", stage.name).out.count("not reported") == 1
 
 
 def test_a_phase_stops_at_the_first_task_that_fails(tmp_path: Path) -> None:

@@ -142,7 +142,7 @@ LIES: dict[str, Lie] = {
         report={"status": "completed", "summary": LIMIT_TEXT},
     ),
     "prints garbage": Lie(({"raw": "{not json"}, {"raw": '{"type": 7}'}, {"raw": "[" * 10_000})),
-    "prints garbage and nothing else": Lie(({"raw": "{not json"},), "agent_limit", report=None),
+    "prints garbage and nothing else": Lie(({"raw": "{not json"},), report=None),
     "prints binary": shell(f"head -c 5000 /dev/urandom > {STDOUT}", f"echo > {STDOUT}"),
     "prints a huge line": shell(f"head -c 5000000 /dev/zero | tr '\\0' x > {STDOUT}", f"echo > {STDOUT}"),
     "prints a result of its own": idle(
@@ -150,8 +150,11 @@ LIES: dict[str, Lie] = {
         reason="no_changes",
         report=None,
     ),
-    "reports nothing": Lie((), "agent_limit", report=None),
-    "reports a review": Lie((), "agent_limit", report={"approved": True}),
+    "reports nothing": Lie(report=None),
+    "reports nothing and is not reviewed": Lie(
+        (), "review_unavailable", report=None, reviewer={"role": "reviewer"}
+    ),
+    "reports a review": Lie(report={"approved": True}),
     "reports a review and is not reviewed": Lie(
         (), "review_unavailable", report={**OK, "approved": True}, reviewer={"role": "reviewer"}
     ),

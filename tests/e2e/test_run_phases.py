@@ -322,3 +322,39 @@ def test_a_second_conflict_halts_the_run_with_both_attempts_kept(tmp_path: Path)
     kept = f"refs/amelia/{stage.name}/phase-2"
     assert stage.repo.git("show", f"{kept}/1:shared.txt") == "first"
     assert stage.repo.git("show", f"{kept}/2:other.txt") == "second"
+
+
+ROOTS = {
+    "tasks": """\
+# Sides
+## Phase 1: Left
+### Task 1: Left
+- Depends on: none
+- Files: create left.txt
+## Phase 2: Right
+### Task 2: Right
+- Depends on: none
+- Files: create right.txt
+""",
+    "phases": """\
+# Sides
+## Phase 1: Left
+### Task 1: Left
+- Files: create left.txt
+## Phase 2: Right
+**Depends on:** None (can start at once)
+
+### Task 2: Right
+- Files: create right.txt
+""",
+}
+
+
+@pytest.mark.rows("R3")
+@pytest.mark.parametrize("who", sorted(ROOTS))
+def test_phases_that_depend_on_nothing_by_their_own_word_run_side_by_side(tmp_path: Path, who: str) -> None:
+    stage = make_stage(tmp_path)
+    done = stage.run(ROOTS[who], *_meeting(stage), APPROVED, options=["--parallel", "2"])
+    assert (done.code, done.outcome) == (0, "completed")
+    order = [event["type"] for event in done.of_type("phase_started", "attempt_ended")]
+    assert order == ["phase_started", "phase_started", "attempt_ended", "attempt_ended"]

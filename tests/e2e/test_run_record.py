@@ -266,3 +266,40 @@ def test_words_that_lie_outside_of_a_repository_are_not_its_to_tell(stage: Stage
     done = stage.run(tasks("One"), writes("1", "a.txt"), APPROVED)
     assert done.code == 3
     assert 'prompts.rules must be a file inside the repository, not "rules.md"' in done.err
+
+
+@pytest.mark.rows("R13")
+@pytest.mark.parametrize(
+    ("name", "front", "options", "tracker"),
+    [
+        ("plan.md", "---\ntracker: LIN-42\n---\n", [], "LIN-42"),
+        ("plan.md", "---\nissue: https://github.com/o/r/issues/17\n---\n", [], "17"),
+        ("ISSUE-123-add-login.md", "", [], "ISSUE-123"),
+        ("2026-01-02-lin-7-add-login.md", "", [], "lin-7"),
+        ("ISSUE-123-add-login.md", "---\ntracker: LIN-42\n---\n", [], "LIN-42"),
+        ("ISSUE-123-add-login.md", "---\ntracker: LIN-42\n---\n", ["--tracker", "OPS-1"], "OPS-1"),
+        ("plan-2.md", "", [], ""),
+    ],
+)
+def test_the_record_of_a_plan_has_its_id_in_a_tracker(
+    tmp_path: Path, name: str, front: str, options: list[str], tracker: str
+) -> None:
+    stage = make_stage(tmp_path)
+    plan = stage.room / name
+    plan.write_text(front + tasks("One", goal="Add login"))
+    script = stage.play(writes("1", "one"), APPROVED)
+    done = stage.amelia("run", plan, "--script", script, "--yes", *options, env=RECORDED)
+    assert done.code == 0, done
+    between = f"-{tracker}" if tracker else ""
+    assert re.fullmatch(rf"docs/amelia/\d{{4}}-\d\d-\d\d{between}-add-login", record_of(stage))
+
+
+def test_a_plan_that_is_handed_over_carries_the_id_of_its_issue(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path)
+    issue = stage.room / "LIN-9.md"
+    issue.write_text("# Add login\n\nPlease.\n")
+    report = {"goal": "Add login", "tasks": [{"id": "1", "title": "One", "type": "chore"}]}
+    script = stage.play({"role": "architect", "report": report})
+    out = stage.room / "plan.md"
+    assert stage.amelia("plan", "--issue", issue, "-o", out, "--script", script).code == 0
+    assert stage.amelia("check", out, "--json").json["tracker_id"] == "LIN-9"

@@ -376,3 +376,46 @@ def _sizes_of_tasks(stage: Stage) -> list[int]:
     starts = [place for place, (kind, _) in enumerate(rows) if kind == "unit_started"]
     starts.append(len(rows))
     return [sum(size for _, size in rows[one:next_one]) for one, next_one in pairwise(starts)]
+
+
+HALF = "# Half\n\n" + "".join(f"- [{'x' if n < 3 else ' '}] {n}. Write {n}\n" for n in range(1, 6))
+
+
+@pytest.mark.rows("P3")
+def test_tasks_that_were_done_before_the_run_count_as_done(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path)
+    done = stage.run(HALF, *(writes(str(n), f"{n}.txt") for n in (3, 4, 5)), APPROVED)
+    assert done.code == 0, done
+    assert stage.prompt("3", 1).startswith("Tasks 1-2 of 5 completed. Now executing Task 3:\n")
+    assert stage.prompt("5", 1).startswith("Tasks 1-4 of 5 completed. Now executing Task 5:\n")
+    assert "**Current Task (3/5):**" in stage.prompt("3", 1, "reviewer")
+
+
+@pytest.mark.rows("P3")
+@pytest.mark.parametrize(
+    ("ids", "first", "last"),
+    [
+        (
+            ["5", "6", "7"],
+            "Executing Task 5, the first of 3:",
+            "Tasks 5 to 6 (2 of 3) completed. Now executing Task 7:",
+        ),
+        (
+            ["0", "1"],
+            "Executing Task 0, the first of 2:",
+            "Task 0 (1 of 2) completed. Now executing Task 1:",
+        ),
+        (
+            ["T-1", "T-2"],
+            "Executing Task T-1, the first of 2:",
+            "Task T-1 (1 of 2) completed. Now executing Task T-2:",
+        ),
+    ],
+)
+def test_a_task_is_called_by_its_own_id(tmp_path: Path, ids: list[str], first: str, last: str) -> None:
+    stage = make_stage(tmp_path)
+    plan = "# Sample\n\n" + "".join(f"### Task {name}: Write {name}\n\n" for name in ids)
+    done = stage.run(plan, *(writes(name, f"{name}.txt") for name in ids), APPROVED)
+    assert done.code == 0, done
+    assert stage.prompt(ids[0], 1).startswith(f"{first}\n")
+    assert stage.prompt(ids[-1], 1).startswith(f"{last}\n")

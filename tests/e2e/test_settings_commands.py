@@ -63,8 +63,23 @@ def test_every_value_says_where_it_comes_from(stage: Stage) -> None:
     assert origins["clocks.wall_minutes = 9"] == f"{stage.room / 'config.toml'}:3"
     assert origins['verify.command = ["sh", "check.sh"]'] == f"{stage.repo.path / 'amelia.toml'}:2"
     assert origins["parallel_workers = 1"] == "default"
-    assert origins["# verify.junit"] == "default"
     assert tomllib.loads(done.out)["tdd"] == "off"
+
+
+def test_keys_without_a_value_are_shown_to_whoever_wants_all(stage: Stage) -> None:
+    short = stage.amelia("config", "show", "--origin").out.splitlines()
+    every = stage.amelia("config", "show", "--origin", "--all").out.splitlines()
+    assert [line for line in short if line.startswith("#")] == []
+    assert f"{'# verify.junit':<60}  # default" in every
+    assert "# prompts.task" in {line.partition("  ")[0] for line in every}
+    assert [line for line in every if not line.startswith("#")] == short
+
+
+def test_machines_get_keys_without_a_value_only_if_they_want_all(stage: Stage) -> None:
+    short = stage.amelia("config", "show", "--json").json["settings"]
+    every = stage.amelia("config", "show", "--json", "--all").json["settings"]
+    assert every["verify.junit"]["value"] is None
+    assert short == {key: setting for key, setting in every.items() if setting["value"] is not None}
 
 
 def test_machines_read_the_same(stage: Stage) -> None:
@@ -124,7 +139,7 @@ def test_the_first_settings_hold_what_the_repository_tells(stage: Stage, place: 
     ]
     assert f"wrote {place / 'amelia.toml'}" in lines
     text = (place / "amelia.toml").read_text(encoding="utf-8")
-    assert "# ready where this file was written: claude\n[agents]\n" in text
+    assert "claude" in text
     verify = load_project(place).run.verify
     assert (verify.command, verify.setup) == (("python", "-m", "pytest"), ("uv", "sync", "--frozen"))
     assert sorted(path.name for path in place.iterdir()) == [
@@ -134,6 +149,48 @@ def test_the_first_settings_hold_what_the_repository_tells(stage: Stage, place: 
         "pyproject.toml",
         "uv.lock",
     ]
+
+
+@pytest.mark.parametrize("files", [[], ["pyproject.toml"], ["pyproject.toml", "uv.lock", "package.json"]])
+def test_the_first_settings_are_about_ten_lines_with_what_was_found_and_where_more_is(
+    stage: Stage, tmp_path: Path, files: list[str]
+) -> None:
+    place = tmp_path / "plain"
+    place.mkdir()
+    for name in files:
+        (place / name).write_text("[tool.pytest.ini_options]\n" if name == "pyproject.toml" else "{}")
+    done = stage.amelia("init", cwd=place, env=few_programs(stage.room / "few", "git"))
+    assert done.code == 0, done
+    text = (place / "amelia.toml").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 12, text
+    assert "amelia init --all" in text
+    assert "amelia config show" in text
+    assert "docs/reference/settings.md" in text
+    said = re.sub(r"(?m)^#(?=[\w\[])", "", text)  # what is only shown can be taken over
+    (place / "amelia.toml").write_text(said)
+    assert set(tomllib.loads(said)) <= {"verify", "agents"}
+    assert load_project(place).run.verify.command == ("python", "-m", "pytest", *([] if files else ["-q"]))
+
+
+def test_every_key_is_written_for_whoever_wants_all(stage: Stage, place: Path) -> None:
+    done = stage.amelia("init", "--all", cwd=place, env=with_claude(stage.room / "few"))
+    assert done.code == 0, done
+    text = (place / "amelia.toml").read_text(encoding="utf-8")
+    assert "# ready where this file was written: claude\n[agents]\n" in text
+    assert "#max_files_to_create = 5\n" in text
+    assert len(text.splitlines()) > 100
+
+
+def test_typescript_is_called_typescript(stage: Stage, tmp_path: Path) -> None:
+    place = tmp_path / "web"
+    (place / "src").mkdir(parents=True)
+    (place / "package.json").write_text('{"scripts": {"test": "vitest run"}}')
+    (place / "src" / "index.ts").touch()
+    done = stage.amelia("init", cwd=place, env=few_programs(stage.room / "few", "git"))
+    assert done.out.startswith("languages  TypeScript\n")
+    text = (place / "amelia.toml").read_text()
+    assert "JavaScript" not in text
+    assert '\n#setup = ["npm", "ci"]\n' in text
 
 
 def test_what_is_there_is_not_overwritten_unless_it_is_wanted(stage: Stage, place: Path) -> None:
@@ -192,10 +249,10 @@ def test_a_place_that_cannot_be_written_to_is_said(stage: Stage, place: Path) ->
 
 def test_the_first_settings_call_keys_what_config_show_calls_them(stage: Stage, place: Path) -> None:
     env = few_programs(stage.room / "few", "git")
-    assert stage.amelia("init", "--yes", cwd=place, env=env).code == 0
+    assert stage.amelia("init", "--yes", "--all", cwd=place, env=env).code == 0
     text = re.sub(r"(?m)^#(?=\S)", "", (place / "amelia.toml").read_text())
     written = {key for key in _dotted(tomllib.loads(text)) if not key.startswith("profiles.")}
-    shown = set(stage.amelia("config", "show", "--json", cwd=place, env=env).json["settings"])
+    shown = set(stage.amelia("config", "show", "--json", "--all", cwd=place, env=env).json["settings"])
     for key in written:
         assert key in shown or key.replace("agents.", "agents.developer.") in shown
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from amelia.model.diagnostics import Severity
 from amelia.model.plan import Priority, TaskType
 from amelia.model.settings import PlanSettings
+from amelia.plan import words
 from amelia.plan.compile import compile_plan
 from amelia.plan.graph import DONE
 from amelia.plan.read import read_plan
@@ -20,6 +21,7 @@ PIECES = st.sampled_from(
         "**Task 3: G**\n", "| ID | Task | Status |\n", "|---|---|---|\n", "| 1 | a | done |\n", "\n", "text depends on Task 2\n",
         "- Depends on: 1, Task 2\n", "- Files: create a.py\n", "- Type: impl\n", "**Files:**\n", "- Create: `b.py`\n", "## Phase 1\n",
         "todos:\n  - content: x\n", "## Summary\n", "\r\n", "\t- tab\n", "1. one\n", "Title\n===\n", "Acceptance criteria:\n", "### ~~Task 4~~\n",
+        "### Task One: H\n", "###Task 5: I\n", "### Task a/b: J\n", "### Task: K\n", "### Task\n", "  - ### Task 6: L\n",
     ]
 )  # fmt: skip
 PLAN_LIKE = st.lists(st.one_of(PIECES, st.text(max_size=20)), max_size=60).map("".join)
@@ -50,6 +52,28 @@ def test_any_text_is_read_without_raising(text: str) -> None:
 @given(PLAN_LIKE)
 def test_anything_made_of_plan_pieces_is_read_without_raising(text: str) -> None:
     assert_sound(text.encode("utf-8", "surrogatepass"))
+
+
+SIGNS = st.text(
+    st.characters(min_codepoint=33, max_codepoint=0x2FFF, categories=["L", "N", "P", "S"]), max_size=9
+).filter(lambda sign: sign.casefold() not in words.ABOUT)
+
+
+@settings(max_examples=400)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["### ", "###", "## ", "> ### ", "- ### "]), SIGNS),
+        max_size=5,
+        unique_by=lambda pair: pair[1].casefold(),
+    )
+)
+def test_no_heading_that_looks_like_a_task_disappears(headings: list[tuple[str, str]]) -> None:
+    lines = ["### Task 777: A", *(f"{marks}Task {sign}: B" for marks, sign in headings)]
+    plan, diagnostics = read_plan("\n\ntext\n\n".join(lines).encode())
+    named = {task.line for task in plan.tasks} | {found.line for found in diagnostics}
+    assert named >= {1 + 4 * number for number in range(len(lines))} or "named-twice" in {
+        found.code for found in diagnostics
+    }
 
 
 JSON = st.recursive(

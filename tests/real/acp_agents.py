@@ -6,7 +6,9 @@
      "history": [...],     updates that loading a session repeats
      "errors": {METHOD: ERROR},
      "silent": [METHOD],   it never answers that
+     "login": METHOD,      it opens no session before it was asked to authenticate so
      "steps": [...],       what it does with the prompt
+     "prompts": [[...]],   what it does with each prompt, one after the other, instead of the steps
      "answer": {...},      its answer to the prompt, `end_turn` if left out
      "farewell": FILE}     written a moment after it was left alone
 
@@ -41,6 +43,7 @@ class Agent:
     def __init__(self, script: dict[str, Any]) -> None:
         self.script = script
         self.number = 0
+        self.is_known = "login" not in script
 
     def serve(self) -> None:
         while message := self.receive():
@@ -70,6 +73,11 @@ class Agent:
         if error := self.script.get("errors", {}).get(method):
             self.send(id=message["id"], error=error)
             return
+        if method == "authenticate" and message["params"]["methodId"] == self.script.get("login"):
+            self.is_known = True
+        if method.startswith("session/") and not self.is_known:
+            self.send(id=message["id"], error={"code": -32000, "message": "Authentication required"})
+            return
         self.send(id=message["id"], result=self.result(method))
 
     def result(self, method: str) -> Any:
@@ -83,7 +91,9 @@ class Agent:
                 self.repeat(self.script.get("history", []))
                 return offers
             case "session/prompt":
-                stopped = [self.perform(step) for step in self.script.get("steps", [])]
+                rounds = self.script.get("prompts")
+                steps = rounds.pop(0) if rounds else self.script.get("steps", [])
+                stopped = [self.perform(step) for step in steps]
                 return {
                     "stopReason": "cancelled" if any(stopped) else "end_turn",
                     **self.script.get("answer", {}),

@@ -56,6 +56,16 @@ def patch(*lines: str) -> ToolCall:
     return ToolCall("apply_patch", "\n".join(["*** Begin Patch", *lines, "*** End Patch\n"]))
 
 
+def _api(model: str, path: str = "") -> Agent:
+    """Returns a model that is asked by its provider's wire."""
+    return Agent(
+        settings=lambda url: {"driver": "api", "model": model, "base_url": url + path, "key": "A_PROVIDER"},
+        environment=lambda _: {"A_PROVIDER": KEY},
+        write=lambda name, text: ToolCall("write_file", {"path": name, "text": f"{text}\n"}),
+        edit=lambda name, old, new: ToolCall("edit_file", {"path": name, "old": old, "new": new}),
+    )
+
+
 AGENTS = {
     "claude": Agent(
         settings=lambda _: {"command": [str(claude_program())], "model": "claude-sonnet-4-5"},
@@ -79,12 +89,9 @@ AGENTS = {
         edit=lambda name, old, new: patch(f"*** Update File: {name}", "@@", f"-{old}", f"+{new}"),
         program=codex_program(),
     ),
-    "api": Agent(
-        settings=lambda url: {"model": "openai:scripted", "base_url": f"{url}/v1"},
-        environment=lambda _: {"OPENAI_API_KEY": KEY},
-        write=lambda name, text: ToolCall("write_file", {"path": name, "text": f"{text}\n"}),
-        edit=lambda name, old, new: ToolCall("edit_file", {"path": name, "old": old, "new": new}),
-    ),
+    "api": _api("openai:scripted", "/v1"),
+    "api (responses)": _api("openai-responses:scripted", "/v1"),
+    "api (anthropic)": _api("anthropic:claude-sonnet-5-5"),
 }
 
 

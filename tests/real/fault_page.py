@@ -27,8 +27,16 @@ MEANINGS = {
     Ending.FAILED: "The agent says that it failed. An attempt is used up; the next one is told why.",
     Ending.LIMITED: "A limit or an outage. The run waits without a slot, until the time that was given or for "
     "a while, and asks again. No attempt is used up.",
-    Ending.AUTH: "The key or the login is refused. The run halts at once, as `halted(auth)`, until a person "
-    "has mended that and resumes it.",
+    Ending.AUTH: "The key or the login is refused, and stays so for as long as the agent tries. The run halts "
+    "as `halted(auth)` until a person has mended that and resumes it. No attempt is used up.",
+    Ending.NO_CREDIT: "Nothing is left to pay the provider with. The run halts as `halted(no_credit)` until a "
+    "person resumes it. No attempt is used up.",
+    Ending.MODEL_NOT_FOUND: "The provider does not have the model, or is not at that address. The run halts as "
+    "`halted(model_not_found)` until a person resumes it. No attempt is used up.",
+    Ending.UNUSABLE: "The program refuses its options, or cannot be started. The run halts as "
+    "`halted(agent_unusable)` until a person resumes it. No attempt is used up.",
+    Ending.OVERFLOW: "The session does not fit into the model's context window any more. An attempt is used up; "
+    "the next one begins in a fresh session, is told why, and goes on with the files where the mode keeps them.",
     Ending.SESSION_LOST: "Nothing was done. A fresh session takes the turn, and is told everything.",
     Ending.OUT_OF_BUDGET: "The run halts as `halted(budget)` until a person gives it more.",
     Ending.CRASHED: "An attempt is used up; what was left in the worktree is kept.",

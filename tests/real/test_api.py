@@ -3,13 +3,14 @@
 import json
 import os
 import sys
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from contextlib import aclosing, contextmanager
+from dataclasses import replace
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import pytest
@@ -17,6 +18,8 @@ import pytest
 from amelia.drive.api.driver import ApiDriver
 from amelia.drive.session import Sessions
 from amelia.drive.turn import ProgramTurn
+from amelia.judge.answers import EVALUATION_SCHEMA, REPORT_SCHEMA, REVIEW_SCHEMA
+from amelia.judge.plans import PLAN_SCHEMA
 from amelia.model.agents import (
     AgentEvent,
     AgentSettings,
@@ -36,7 +39,9 @@ from amelia.model.agents import (
 )
 from amelia.model.errors import ConfigError
 from modelserver.server import ModelServer
-from modelserver.steps import Answer, Breakdown, Fault, ToolCall
+from modelserver.steps import Answer, Breakdown, Fault, Request, Script, Step, ToolCall
+from real.desks import REJECTED, REPORTED, RULED
+from real.faults import FULL
 from tracing import Trace
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -51,7 +56,7 @@ SCHEMA = {
     "additionalProperties": False,
 }
 DONE = Answer(text="finished", report={"status": "done"})
-MODELS = {"openai:m1": "/v1", "openai-responses:m1": "/v1", "anthropic:m1": ""}
+MODELS = {"openai:m1": "/v1", "openai-responses:m1": "/v1", "anthropic:claude-sonnet-5-5": ""}
 
 
 @pytest.fixture(autouse=True)
@@ -137,6 +142,49 @@ async def test_a_model_creates_is_rejected_goes_on_edits_and_reports(
     assert (second.ending, second.session, second.usage) == (Ending.OK, SESSION, Usage(300, 60))
     assert last.index("Write hello.py.") < last.index("say goodbye") < last.rindex("goodbye")
     assert (trace.folder / "tree/hello.py").read_text() == "print('goodbye')\n"
+
+
+SCHEMAS: dict[str, tuple[Mapping[str, object], Mapping[str, object] | None]] = {
+    "report": (REPORT_SCHEMA, REPORTED.report),
+    "review": (REVIEW_SCHEMA, REJECTED.report),
+    "evaluation": (EVALUATION_SCHEMA, RULED.report),
+    "plan": (PLAN_SCHEMA, {"goal": "Greet", "tasks": []}),
+}
+ALLOWED = {"type", "properties", "required", "additionalProperties", "items", "enum", "anyOf", "description"}
+
+
+def reported_by(request: Request) -> dict[str, Any]:
+    """Returns the tool that a request offers for the report, whichever wire it is on."""
+    tools = [tool.get("function", tool) for tool in cast("list[dict[str, Any]]", request.body["tools"])]
+    [tool] = [tool for tool in tools if tool["name"] == "final_result"]
+    return tool
+
+
+def check_strict(schema: dict[str, Any]) -> None:
+    """Holds a schema to what all three wires take: one type each, all properties required, none besides."""
+    assert schema.keys() <= ALLOWED
+    assert isinstance(schema.get("type", ""), str)
+    if schema.get("type") == "object":
+        assert schema["additionalProperties"] is False
+        assert sorted(schema["required"]) == sorted(schema["properties"])
+    inner = [*schema.get("properties", {}).values(), *schema.get("anyOf", ())]
+    for each in [*inner, *([schema["items"]] if "items" in schema else [])]:
+        check_strict(each)
+
+
+@pytest.mark.parametrize("kind", SCHEMAS)
+@pytest.mark.parametrize("model", MODELS)
+async def test_every_schema_that_amelia_asks_by_is_sent_as_a_strict_one(
+    trace: Trace, model: str, kind: str
+) -> None:
+    schema, report = SCHEMAS[kind]
+    with ModelServer([Answer(report=report)]) as server:
+        _, ended = await play(driver(server, model), spec(trace, schema=schema))
+        [request] = server.requests
+    assert (ended.ending, ended.report) == (Ending.OK, report), ended.detail
+    tool = reported_by(request)
+    assert tool["strict"] is True
+    check_strict(tool.get("parameters") or tool["input_schema"])
 
 
 @pytest.mark.parametrize("facts", [{"role": Role.REVIEWER}, {"is_repair": True}], ids=["reviewer", "repair"])
@@ -368,3 +416,86 @@ async def test_a_key_that_was_named_must_be_there(trace: Trace) -> None:
     settings = AgentSettings(driver="api", model="openai:m1", key="NO_SUCH_VARIABLE")
     with pytest.raises(ConfigError, match="NO_SUCH_VARIABLE is not set"):
         await ApiDriver(settings).start(spec(trace))
+
+
+BIG = "x" * 30_000
+
+
+def answer_of(request: Request) -> str:
+    return json.dumps(request.body)
+
+
+def full_at(characters: int, steps: int) -> Script:
+    """Returns a model with a small window that looks at a large file again and again, then reports."""
+    asked = [0]
+
+    def model(request: Request) -> Step:
+        if len(answer_of(request)) > characters:
+            return FULL
+        asked[0] += 1
+        return called("read_file", path=f"big-{asked[0]}.txt") if asked[0] <= steps else DONE
+
+    return model
+
+
+@pytest.mark.parametrize("model", MODELS)
+async def test_a_history_that_the_window_is_too_small_for_is_cut_and_the_turn_goes_on(
+    trace: Trace, model: str
+) -> None:
+    for number in range(1, 13):
+        (trace.folder / "tree" / f"big-{number}.txt").write_text(f"begin-{number} {BIG} end-{number}\n")
+    with ModelServer(full_at(150_000, steps=12)) as server:
+        events, ended = await play(driver(server, model), spec(trace, prompt="Read them all, says the plan."))
+        sent = [answer_of(request) for request in server.requests]
+    assert (ended.ending, ended.report) == (Ending.OK, {"status": "done"}), ended.detail
+    assert max(map(len, sent)) < 2 * 150_000
+    assert all("Read them all, says the plan." in request for request in sent), "the assignment stays"
+    assert "end-12" in sent[-1], "and so does what was read last"
+    assert "left out" in sent[-1]
+    assert [event for event in events if isinstance(event, Retrying)]
+
+
+async def test_a_history_stays_below_a_window_that_is_known(trace: Trace) -> None:
+    numbers = range(1, 9)
+    for number in numbers:
+        (trace.folder / "tree" / f"big-{number}.txt").write_text(f"begin-{number} {BIG} end-{number}\n")
+    look = [called("read_file", path=f"big-{number}.txt") for number in numbers]
+    look[-1] = replace(look[-1], usage=(950_000, 20))  # of a million
+    with ModelServer([*look, DONE, called("list_files"), DONE]) as server:
+        asked = driver(server, "anthropic:claude-sonnet-5-5")
+        _, ended = await play(asked, spec(trace))
+        _, again = await play(asked, spec(trace, prompt="Say goodbye.", resume=True))
+        sent = [answer_of(request) for request in server.requests]
+    assert (ended.ending, again.ending) == (Ending.OK, Ending.OK)
+    assert "left out" not in sent[7]
+    assert "left out" in sent[8], "the next request is compacted before it is sent"
+    assert "Write hello.py." in sent[8]
+    assert "end-8" in sent[8]
+    assert len(sent[8]) < len(sent[7])
+    assert len(sent[-1]) < len(sent[7]), "what was left out stays out of the session"
+    assert "Say goodbye." in sent[-1]
+
+
+async def test_a_prompt_that_is_too_long_by_itself_is_an_overflow(trace: Trace) -> None:
+    with ModelServer([], then=FULL) as server:
+        _, ended = await play(driver(server), spec(trace))
+        assert len(server.requests) == 1
+    assert ended.ending is Ending.OVERFLOW
+
+
+def marks(value: object) -> int:
+    """Counts the marks of what may be cached."""
+    return json.dumps(value).count('"cache_control": {"type": "ephemeral"')
+
+
+async def test_what_may_be_cached_is_marked_for_anthropic_and_nobody_else(trace: Trace) -> None:
+    for model in MODELS:
+        with ModelServer([called("list_files"), DONE]) as server:
+            _, ended = await play(driver(server, model), spec(trace, session=SessionId(model)))
+            body = server.requests[-1].body
+        assert ended.ending is Ending.OK
+        if model.startswith("anthropic"):
+            assert [marks(body[part]) for part in ("tools", "system", "messages")] == [1, 1, 1]
+            assert "cache_control" not in body
+        else:
+            assert "cache" not in answer_of(server.requests[-1])

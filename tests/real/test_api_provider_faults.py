@@ -12,7 +12,7 @@ from amelia.drive.session import Sessions
 from amelia.model.agents import AgentSettings, Clocks, Ending, Role, TurnSpec
 from modelserver.server import ModelServer
 from modelserver.steps import Breakdown, Fault, Step
-from real.faults import record
+from real.faults import FULL, NO_CREDIT, UNKNOWN_MODEL, record
 from tracing import Trace
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -22,8 +22,12 @@ FAULTS: dict[str, tuple[Step, Ending]] = {
     "400": (Fault(status=400), Ending.FAILED),
     "401": (Fault(status=401), Ending.AUTH),
     "403": (Fault(status=403), Ending.AUTH),
-    "404": (Fault(status=404), Ending.FAILED),
-    "413": (Fault(status=413), Ending.FAILED),
+    "402": (Fault(status=402), Ending.NO_CREDIT),
+    "404": (Fault(status=404), Ending.MODEL_NOT_FOUND),
+    "413": (Fault(status=413), Ending.OVERFLOW),
+    "context is full": (FULL, Ending.OVERFLOW),
+    "no credit": (NO_CREDIT, Ending.NO_CREDIT),
+    "unknown model": (UNKNOWN_MODEL, Ending.MODEL_NOT_FOUND),
     "429": (Fault(status=429), Ending.LIMITED),
     "429 with retry-after": (Fault(status=429, headers={"retry-after": "3600"}), Ending.LIMITED),
     "500": (Fault(status=500), Ending.LIMITED),

@@ -16,6 +16,7 @@ import pytest
 
 from agents import claude_program, real_agent
 from amelia.drive.claude.driver import ClaudeDriver
+from amelia.drive.models import full_name, usual_model
 from amelia.drive.session import Sessions
 from amelia.model.agents import (
     AgentEvent,
@@ -36,10 +37,10 @@ from amelia.model.agents import (
     Usage,
 )
 from modelserver.server import ModelServer
-from modelserver.steps import Answer, Breakdown, Fault, Step, ToolCall
+from modelserver.steps import Answer, Breakdown, Fault, Request, Step, ToolCall
 from modelserver.wires import tools_offered
 from real.faults import record
-from repositories import git, make_repository
+from repositories import executable, git, make_repository
 from tracing import Trace
 
 PROGRAM = claude_program()
@@ -156,6 +157,16 @@ async def test_a_session_creates_is_rejected_goes_on_edits_and_reports(desk: Des
     assert all(tool.ok for tool in desk.of(ToolEnded))
 
 
+@pytest.mark.parametrize("name", [None, "default", "best", "opus", "sonnet", "haiku", "opusplan"])
+async def test_its_usual_models_are_the_ones_that_forecasts_know(desk: Desk, name: str | None) -> None:
+    with ModelServer([DONE]) as server:
+        await desk.take(desk.driver(server, model=name))
+    [began] = desk.of(SessionStarted)
+    known = usual_model(AgentSettings(driver="claude", model=name))
+    assert known is not None
+    assert began.model == full_name("claude", known.name)
+
+
 async def test_usage_is_exact_and_what_each_turn_added(desk: Desk) -> None:
     with ModelServer([Answer(text="a", usage=(1000, 50)), DONE, DONE]) as server:
         driver = desk.driver(server)
@@ -259,11 +270,7 @@ async def test_the_key_is_used_and_not_seen_by_commands(desk: Desk) -> None:
 
 
 async def test_a_login_of_the_person_is_not_sent_to_an_address_of_the_profile(desk: Desk) -> None:
-    login = desk.trace.folder / "home" / ".claude" / ".credentials.json"
-    login.parent.mkdir()
-    facts = {"accessToken": "sk-ant-oat01-made-up", "refreshToken": "sk-ant-ort01-made-up"}
-    scopes = ["user:inference", "user:profile"]
-    login.write_text(json.dumps({"claudeAiOauth": {**facts, "expiresAt": 4102444800000, "scopes": scopes}}))
+    log_in(desk.trace.folder / "home", "made-up")
     with ModelServer([DONE]) as server:
         assert (await desk.take(desk.driver(server, key=None))).ending is Ending.OK
     assert "oauth" not in server.requests[0].headers["anthropic-beta"], "it is not the login that is used"
@@ -330,18 +337,42 @@ async def test_without_a_login_nobody_is_asked(desk: Desk) -> None:
     assert "Not logged in" in ended.detail
 
 
+@pytest.mark.parametrize("way", ["apiKeyHelper", "env"])
+async def test_a_login_of_its_own_settings_that_a_probe_sees_is_one(desk: Desk, way: str) -> None:
+    own = desk.trace.folder / "home" / ".claude"
+    own.mkdir()
+    helper = executable(own / "key.sh", f"echo {KEY}")
+    with ModelServer([DONE]) as server:
+        variables = {"ANTHROPIC_BASE_URL": server.url, **({"ANTHROPIC_API_KEY": KEY} if way == "env" else {})}
+        settings = {"env": variables, **({"apiKeyHelper": str(helper)} if way == "apiKeyHelper" else {})}
+        (own / "settings.json").write_text(json.dumps(settings))
+        named = desk.driver(server, key=None)
+        driver = replace(named, settings=replace(named.settings, base_url=None))
+        info = await driver.probe()
+        ended = await desk.take(driver)
+    assert (info.is_ready, info.notes, str(own / "settings.json") in info.login) == (True, (), True)
+    assert (ended.ending, len(server.requests)) == (Ending.OK, 1)
+
+
 FAULTS: list[tuple[str, Step, Ending]] = [
     ("400", Fault(status=400), Ending.FAILED),
     ("401", Fault(status=401), Ending.AUTH),
     ("403", Fault(status=403), Ending.AUTH),
-    ("404", Fault(status=404), Ending.FAILED),
-    ("413", Fault(status=413), Ending.FAILED),
+    ("402", Fault(status=402), Ending.NO_CREDIT),
+    ("404", Fault(status=404), Ending.MODEL_NOT_FOUND),
+    ("413", Fault(status=413), Ending.OVERFLOW),
+    (
+        "context is full",
+        Fault(status=400, message="prompt is too long: 9 tokens > 8 maximum"),
+        Ending.OVERFLOW,
+    ),
+    ("unknown model", Fault(status=404, message="model: claude-nope"), Ending.MODEL_NOT_FOUND),
     ("429", Fault(status=429), Ending.LIMITED),
     ("429 with retry-after", Fault(status=429, headers={"retry-after": "3600"}), Ending.LIMITED),
     ("500", Fault(status=500), Ending.LIMITED),
     ("503", Fault(status=503), Ending.LIMITED),
     ("529", Fault(status=529), Ending.LIMITED),
-    ("no credit", Fault(status=400, message="Your credit balance is too low"), Ending.AUTH),
+    ("no credit", Fault(status=400, message="Your credit balance is too low"), Ending.NO_CREDIT),
     (Breakdown.HANG, Breakdown.HANG, Ending.TIMED_OUT_SILENCE),
     (Breakdown.HANG_MID_STREAM, Breakdown.HANG_MID_STREAM, Ending.TIMED_OUT_SILENCE),
     (Breakdown.CUT_STREAM, Breakdown.CUT_STREAM, Ending.LIMITED),
@@ -378,11 +409,39 @@ async def test_a_passing_fault_is_bridged(desk: Desk) -> None:
     assert [retry.status for retry in desk.of(Retrying)] == [529, None]
 
 
-async def test_a_wrong_key_is_seen_at_the_first_event(desk: Desk) -> None:
-    with ModelServer(then=Fault(status=401)) as server:
+async def test_a_wrong_key_is_told_by_claude_after_its_few_retries(desk: Desk) -> None:
+    with ModelServer(then=Fault(status=401, message="invalid x-api-key")) as server:
         ended = await desk.take(desk.driver(server))
-    assert (ended.ending, len(server.requests)) == (Ending.AUTH, 1)
+    assert (ended.ending, len(server.requests)) == (Ending.AUTH, 3)
+    assert [retry.status for retry in desk.of(Retrying)] == [401, 401]
+    assert ended.detail == "the provider refuses the login: Invalid API key · Fix external API key"
+
+
+def log_in(home: Path, token: str) -> None:
+    """Writes the login of a subscription as Claude does, or as another Claude does meanwhile."""
+    facts = {"accessToken": f"sk-ant-oat01-{token}", "refreshToken": f"sk-ant-ort01-{token}"}
+    scopes = ["user:inference", "user:profile"]
+    login = {"claudeAiOauth": {**facts, "expiresAt": 4102444800000, "scopes": scopes}}
+    (home / ".claude").mkdir(exist_ok=True)
+    (home / ".claude" / ".credentials.json").write_text(json.dumps(login))
+
+
+async def test_a_login_that_another_process_has_renewed_heals_by_itself(desk: Desk) -> None:
+    home = desk.trace.folder / "home"
+    log_in(home, "old")
+
+    def model(request: Request) -> Step:
+        if request.number > 1:
+            return DONE
+        log_in(home, "new")
+        return Fault(status=401, message="OAuth token has been revoked")
+
+    with ModelServer(model) as server:
+        desk.patch.setenv("ANTHROPIC_BASE_URL", server.url)
+        named = desk.driver(server, key=None)
+        ended = await desk.take(replace(named, settings=replace(named.settings, base_url=None)))
     assert [retry.status for retry in desk.of(Retrying)] == [401]
+    assert (ended.ending, ended.report) == (Ending.OK, REPORT), ended.detail
 
 
 async def test_a_limit_of_a_subscription_tells_when_it_is_over(desk: Desk) -> None:

@@ -327,7 +327,22 @@ async def test_a_login_is_a_key_or_a_cloud_or_a_file(trace: Trace, monkeypatch: 
     assert await is_ready(), "the key of the account may be in a keychain"
     (own / ".claude.json").unlink()
     monkeypatch.setenv("CLAUDE_CODE_USE_VERTEX", "1")
+    monkeypatch.setenv("CLOUDSDK_CONFIG", str(own))
+    (own / "application_default_credentials.json").touch()
     assert await is_ready()
+
+
+async def test_a_cloud_that_its_own_settings_choose_sees_its_keys(
+    trace: Trace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = trace.folder / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text(json.dumps({"env": {"CLAUDE_CODE_USE_BEDROCK": "1"}}))
+    monkeypatch.setenv("AWS_PROFILE", "work")
+    monkeypatch.setenv("GOOGLE_CLOUD_PROJECT", "other")
+    await take(trace, driver(trace))
+    assert environment(trace)["AWS_PROFILE"] == "work"
+    assert "GOOGLE_CLOUD_PROJECT" not in environment(trace)
 
 
 async def test_a_program_that_says_nothing_of_worth_is_told_by_its_last_words(trace: Trace) -> None:

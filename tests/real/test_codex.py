@@ -17,6 +17,7 @@ import pytest
 
 from agents import INSTALLED, codex_program, real_agent
 from amelia.drive.codex.driver import CodexDriver
+from amelia.drive.models import usual_model
 from amelia.drive.session import Sessions
 from amelia.model.agents import (
     AgentEvent,
@@ -36,7 +37,7 @@ from amelia.model.agents import (
 from amelia.model.errors import ConfigError
 from modelserver.server import ModelServer
 from modelserver.steps import Answer, Breakdown, Fault, Step, ToolCall
-from real.faults import record
+from real.faults import FULL, NO_CREDIT, UNKNOWN_MODEL, record
 from repositories import Repo, executable, git
 from tracing import Trace
 
@@ -161,6 +162,17 @@ class Serve:
         for server in self._servers:
             server.__exit__()
         assert [connect for server in self._servers for connect in server.connects] == []
+
+
+@real_codex
+@pytest.mark.parametrize("config", ["", 'model = "gpt-5.4"\n'])
+async def test_its_usual_model_is_the_one_that_forecasts_know(desk: Desk, serve: Serve, config: str) -> None:
+    (desk.home / ".codex" / "config.toml").write_text(config)
+    server = serve()
+    await desk.take(server.url, desk.spec(), model=None)
+    known = usual_model(AgentSettings(driver="codex"))
+    assert known is not None
+    assert {request.model for request in server.log if request.body} == {known.name}
 
 
 @real_codex
@@ -294,8 +306,12 @@ FAULTS: dict[str, tuple[Step, Ending]] = {
     "400": (Fault(status=400), Ending.FAILED),
     "401": (Fault(status=401), Ending.AUTH),
     "403": (Fault(status=403), Ending.AUTH),
-    "404": (Fault(status=404), Ending.FAILED),
-    "413": (Fault(status=413), Ending.FAILED),
+    "402": (Fault(status=402), Ending.NO_CREDIT),
+    "404": (Fault(status=404), Ending.MODEL_NOT_FOUND),
+    "413": (Fault(status=413), Ending.OVERFLOW),
+    "context is full": (FULL, Ending.OVERFLOW),
+    "no credit": (NO_CREDIT, Ending.NO_CREDIT),
+    "unknown model": (UNKNOWN_MODEL, Ending.MODEL_NOT_FOUND),
     "429": (Fault(status=429), Ending.LIMITED),
     "429 with retry-after": (Fault(status=429, headers={"retry-after": "3600"}), Ending.LIMITED),
     "429 with a reset time": (Fault(status=429, body=json.dumps(USAGE_LIMIT)), Ending.LIMITED),

@@ -126,7 +126,7 @@ def test_the_page_says_what_a_project_may_decide() -> None:
 def test_agents_can_be_set_as_the_page_shows(tmp_path: Path, own: Path) -> None:
     own.write_text(OF_AGENTS, encoding="utf-8")
     agents = load_settings(tmp_path).run.agents
-    assert agents[Role.DEVELOPER] == agents[Role.EVALUATOR]
+    assert agents[Role.EVALUATOR].resume_command[:2] == ("my-agent", "--resume")
     assert agents[Role.DEVELOPER].key == "TEAM_API_KEY"
     assert agents[Role.REVIEWER] == AgentSettings(driver="codex", model="gpt-5.5")
     assert agents[Role.ARCHITECT].script == str(tmp_path / "architect.toml")

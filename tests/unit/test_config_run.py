@@ -14,7 +14,7 @@ from amelia.config.found import Found, Kind, Source
 from amelia.config.keys import KEYS
 from amelia.config.merge import merge
 from amelia.config.profiles import layers_of, read_file
-from amelia.model.agents import AgentSettings, Clocks, Role
+from amelia.model.agents import AUTO, DRIVERS, NAMED, AgentSettings, Clocks, Role
 from amelia.model.errors import ConfigError
 from amelia.model.evidence import VerifySettings
 from amelia.model.plan import Mode
@@ -215,8 +215,8 @@ def test_a_command_for_a_shell_is_refused_and_told_how(tmp_path: Path, line: str
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("driver = 3", "driver must be one of auto, claude, codex, api, acp, script, not 3"),
-        ('driver = " "', 'driver must be one of auto, claude, codex, api, acp, script, not " "'),
+        ("driver = 3", f"driver must be one of {', '.join((AUTO, *DRIVERS, *NAMED))}, not 3"),
+        ('driver = " "', f'driver must be one of {", ".join((AUTO, *DRIVERS, *NAMED))}, not " "'),
         ('script = ""', 'script must be a text that is not empty, not ""'),
         ('script = "a\\u0000"', "script must be a text that is not empty, not"),
         ("parallel_workers = 0", "parallel_workers must be a whole number from 1 to 64, not 0"),

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import anyio
 
-from amelia.model.agents import AUTO, DRIVERS, AgentSettings, Driver, DriverInfo, Role
+from amelia.model.agents import AUTO, DRIVERS, NAMED, AgentSettings, Driver, DriverInfo, Role
 from amelia.model.errors import AmeliaError, ConfigError
 from amelia.model.settings import RunSettings
 
@@ -48,10 +48,25 @@ def make_driver(settings: AgentSettings) -> Driver:
             from amelia.drive.acp.driver import AcpDriver  # noqa: PLC0415
 
             return AcpDriver(settings)
+        case "command":
+            from amelia.drive.command.driver import CommandDriver  # noqa: PLC0415
+
+            return CommandDriver(settings)
         case "script":
             return _script_driver(settings.script)
+        case name if name in NAMED:
+            return _named_driver(settings)
         case unknown:
             raise _unknown_driver(unknown)
+
+
+def _named_driver(settings: AgentSettings) -> Driver:
+    from amelia.drive.acp.driver import AcpDriver  # noqa: PLC0415
+    from amelia.drive.command.driver import CommandDriver  # noqa: PLC0415
+    from amelia.drive.recipes import RECIPES, Speaks  # noqa: PLC0415
+
+    is_acp = RECIPES[settings.driver].speaks is Speaks.ACP
+    return AcpDriver(settings) if is_acp else CommandDriver(settings)
 
 
 def _script_driver(script: str | None) -> Driver:
@@ -64,7 +79,7 @@ def _script_driver(script: str | None) -> Driver:
 
 
 def _unknown_driver(name: str) -> ConfigError:
-    known = (AUTO, *DRIVERS)
+    known = (AUTO, *DRIVERS, *NAMED)
     near = get_close_matches(name, known, n=1)
     hint = f"did you mean {near[0]}?" if near else f"known drivers: {', '.join(known)}"
     return ConfigError(f"there is no driver {name!r}", hint=hint)

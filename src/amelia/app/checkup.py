@@ -9,7 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from amelia.app.agents import best_of, candidates
-from amelia.model.agents import AUTO, DRIVERS, AgentSettings, DriverInfo, Role
+from amelia.model.agents import AUTO, AgentSettings, DriverInfo, Role
 from amelia.model.errors import AmeliaError
 from amelia.model.evidence import TestCommand
 from amelia.system.git_places import Source
@@ -113,8 +113,10 @@ def home_check(home: Path, *, free: int, is_writable: bool) -> Check:
     return well("state", text)
 
 
-def runs_checks(*, finished: int, interrupted: Sequence[str], unreadable: Sequence[str]) -> Iterable[Check]:
-    """Says which runs a person may want to do something about."""
+def runs_checks(
+    *, finished: int, interrupted: Sequence[str], unreadable: Sequence[str], clears: str = "amelia gc"
+) -> Iterable[Check]:
+    """Says which runs a person may want to do something about; `clears` is the command that makes room."""
     if unreadable:
         hint = "`amelia status` in their repository says why"
         yield doubtful("runs", f"cannot be read: {_named(unreadable)}", hint)
@@ -122,24 +124,30 @@ def runs_checks(*, finished: int, interrupted: Sequence[str], unreadable: Sequen
         hint = f"go on: amelia resume {interrupted[0]}; or give it up: amelia abort {interrupted[0]}"
         yield doubtful("runs", f"interrupted: {_named(interrupted)}", hint)
     if finished:
-        yield doubtful("runs", f"{finished} finished, whose files are still there", "make room: amelia gc")
+        yield doubtful("runs", f"{finished} finished, whose files are still there", f"make room: {clears}")
     if not (unreadable or interrupted or finished):
         yield well("runs", "none that needs anything")
 
 
 def subjects(agents: Mapping[Role, AgentSettings]) -> dict[AgentSettings, tuple[Role, ...]]:
-    """Returns every agent to shake hands with, and the roles that rely on exactly this one."""
+    """Returns every agent that may be used, and the roles that rely on exactly this one.
+
+    That is what a role names, and what `auto` may choose from, also where no settings say anything.
+    """
     found: dict[AgentSettings, tuple[Role, ...]] = {}
     for role, agent in agents.items():
         if agent.driver != AUTO:
             found[agent] = (*found.get(agent, ()), role)
-    for agent in dict.fromkeys(agents.values()):
-        for candidate in candidates(agent) if agent.driver == AUTO else ():
+    for agent in _choices(agents):
+        for candidate in candidates(agent):
             found.setdefault(candidate, ())
-    seen = {agent.driver for agent in found}
-    # A script is nobody's agent unless a setting names one.
-    others = (name for name in DRIVERS if name not in seen and name != "script")
-    return found | {AgentSettings(driver=name): () for name in others}
+    return found
+
+
+def _choices(agents: Mapping[Role, AgentSettings]) -> Sequence[AgentSettings]:
+    """Returns the agents that `auto` stands for."""
+    wanted = agents.values() if agents else (AgentSettings(),)
+    return [agent for agent in dict.fromkeys(wanted) if agent.driver == AUTO]
 
 
 def agent_check(
@@ -148,7 +156,7 @@ def agent_check(
     """Says how an agent answered; one that no role relies on may be missing."""
     name = f"{agent.driver} ({', '.join(roles)})" if roles else agent.driver
     if isinstance(found, DriverInfo):
-        text = f"{found.version} at {found.program}"
+        text = "; ".join(filter(None, (f"{found.version} at {found.program}", found.login)))
         if not found.notes:
             return well(name, text)
         noted, is_needed = f"{text}; {'; '.join(found.notes)}", bool(roles) and not found.is_ready
@@ -157,13 +165,33 @@ def agent_check(
     return check if roles else doubtful(name, check.text, check.hint)
 
 
+def candidate_checks(
+    agents: Mapping[Role, AgentSettings], found: Mapping[AgentSettings, DriverInfo | AmeliaError | OSError]
+) -> Iterable[Check]:
+    """Says how the agents answered that `auto` may choose from: those it does not choose are no doubt.
+
+    Without settings nobody knows whom it chooses.
+    """
+    for choice in _choices(agents):
+        answers = {each: found[each] for each in candidates(choice)}
+        is_any_there = any(isinstance(answer, DriverInfo) for answer in answers.values())
+        best = best_of(answers) if is_any_there and agents else None
+        for each, answer in answers.items():
+            if each in agents.values():  # which is told of with the roles that rely on it
+                continue
+            if each == best or (agents and not is_any_there):
+                yield agent_check(each, (), answer)
+            elif isinstance(answer, DriverInfo):
+                yield well(
+                    each.driver, f"{answer.version} at {answer.program}{'; not chosen' if best else ''}"
+                )
+
+
 def auto_checks(
     agents: Mapping[Role, AgentSettings], found: Mapping[AgentSettings, DriverInfo | AmeliaError | OSError]
 ) -> Iterable[Check]:
     """Says what `auto` would choose for the roles that leave it the choice."""
-    for agent in dict.fromkeys(agents.values()):
-        if agent.driver != AUTO:
-            continue
+    for agent in _choices(agents) if agents else ():
         answers = {each: found[each] for each in candidates(agent)}
         roles = ", ".join(role for role, wanted in agents.items() if wanted == agent)
         try:

@@ -1,6 +1,6 @@
 """Looks at everything that a run needs, without changing any of it.
 
-- Agents are asked all at once, each within a bound, while the rest is looked at.
+- Agents that may be used are asked all at once, each within a bound, while the rest is looked at.
 - What is found is told as it arrives, once, and never with a key in it.
 - Where the settings cannot be read, nothing is said that depends on them.
 """
@@ -21,6 +21,7 @@ from amelia.app.checkup import (
     agent_check,
     auto_checks,
     broken,
+    candidate_checks,
     command_check,
     doubtful,
     files_check,
@@ -33,7 +34,7 @@ from amelia.app.checkup import (
 )
 from amelia.app.history import take_inventory
 from amelia.config import NO_OPTIONS, Options, load
-from amelia.config.places import caller_secrets, is_repository
+from amelia.config.places import caller_secrets, is_repository, repository_around
 from amelia.drive.transcript import Redactor
 from amelia.judge.detect import find_command
 from amelia.model.agents import AgentSettings, DriverInfo, Role
@@ -56,7 +57,7 @@ class _Patient:
 
 
 async def examine(place: Path, *, home: Path, tell: Tell, options: Options = NO_OPTIONS) -> None:
-    """Looks at a directory, a state home and all agents, and tells each finding as soon as it is there."""
+    """Looks at a directory, a state home and the agents of a run, and tells each finding when it is there."""
     redactor = Redactor(caller_secrets())
 
     def clean(text: str) -> str:
@@ -81,8 +82,8 @@ def _settings(place: Path, options: Options, say: Tell) -> RunSettings | None:
         say(broken("settings", problem))
         return None
     say(files_check(loaded.files))
-    for slip in loaded.slips:
-        say(doubtful("settings", slip, "unset it, or spell it as a setting"))
+    for remark in loaded.remarks:
+        say(doubtful("settings", remark.text, remark.hint))
     return loaded.settings.run
 
 
@@ -127,8 +128,12 @@ def _look_at_runs(patient: _Patient) -> Iterable[Check]:
     inventory = take_inventory(patient.home)
     idle = [known for known in inventory.runs if not known.is_driven]
     final = [known for known in idle if known.run.outcome is not None and known.run.outcome.is_final]
+    finished = [known.run.facts for known in final if known.directory.store.exists()]
+    here = str(repository_around(patient.place))
+    is_here = all((facts.replay_of or facts.repository) == here for facts in finished)
     yield from runs_checks(
-        finished=sum(known.directory.store.exists() for known in final),
+        finished=len(finished),
+        clears="amelia gc" if is_here else "amelia gc --all",
         interrupted=[known.directory.run for known in idle if not is_over(known.run)],
         unreadable=[one.directory.run for one in inventory.lost],
     )
@@ -151,7 +156,10 @@ async def _ask_agents(agents: Mapping[Role, AgentSettings], say: Tell) -> None:
             answers[agent] = await probe_agent(agent)
         except (AmeliaError, OSError) as problem:
             answers[agent] = problem
-        check = agent_check(agent, roles, answers[agent])
+        if roles:
+            tell(agent_check(agent, roles, answers[agent]))
+
+    def tell(check: Check) -> None:
         if check not in told:  # of agents that differ in their model only, one line is enough
             told.add(check)
             say(check)
@@ -164,5 +172,5 @@ async def _ask_agents(agents: Mapping[Role, AgentSettings], say: Tell) -> None:
     async with anyio.create_task_group() as tasks:
         for agent, roles in wanted.items():
             tasks.start_soon(ask, agent, roles)
-    for check in auto_checks(agents, answers):
-        say(check)
+    for check in (*candidate_checks(agents, answers), *auto_checks(agents, answers)):
+        tell(check)

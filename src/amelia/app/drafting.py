@@ -12,6 +12,7 @@ from functools import reduce
 from pathlib import Path
 
 import anyio
+from anyio import to_thread
 
 from amelia.app.agents import choose_agents
 from amelia.app.people import RefusedError
@@ -31,6 +32,7 @@ from amelia.record.journal import SqliteJournal, read_journal
 from amelia.record.prompts import keep_texts, kept_texts, own_texts
 from amelia.record.runs import RunDirectory, started
 from amelia.record.versions import digest, keep, read_version, write_version
+from amelia.run.accounting import unaccounted
 from amelia.run.architect import Studio, StudioSteps
 from amelia.run.asking import Desk
 from amelia.run.loop import DRAFT, Coordinator, Onlooker
@@ -53,6 +55,7 @@ class NewDraft:
     settings: Settings
     repository: Path
     base: str | None = None
+    tracker_id: str | None = None
     mode: Mode | None = None
     is_hands_off: bool = False
 
@@ -84,7 +87,7 @@ def propose(new: NewDraft, *, home: Path) -> RunDirectory:
         proposed = dr.RunProposed(
             run=directory.run,
             goal=new.goal,
-            tracker_id=new.issue.tracker_id if new.issue is not None else None,
+            tracker_id=new.tracker_id or (new.issue.tracker_id if new.issue is not None else None),
             issue=digest(issue) if issue is not None else None,
             repository=str(source.top),
             base=start,
@@ -146,15 +149,16 @@ async def drive_draft(directory: RunDirectory, journal: Journal, watcher: Onlook
     await end_stale(directory.lock(_LANE))
     studio = open_studio(directory, draft.facts)
     coordinator = Coordinator(DRAFT, journal, steps=StudioSteps(studio), watcher=watcher)
-    draft = await coordinator.drive(past, draft)
+    found = await to_thread.run_sync(unaccounted, past, studio.desk.settings)
+    draft = await coordinator.drive(past, draft, found=found)
     return DrivenDraft(draft, coordinator.stopped_by, coordinator.watcher_problem)
 
 
 def judged(directory: RunDirectory, draft: Draft, data: bytes) -> Verdict:
     """Returns what is to be said of a text as the plan of a draft."""
     facts = draft.facts
-    product = open_studio(directory, facts).product()
-    return judge_plan(data, settings=facts.settings.plan, mode=facts.mode, product=product)
+    aim = open_studio(directory, facts).aim()
+    return judge_plan(data, settings=facts.settings.plan, mode=facts.mode, aim=aim)
 
 
 def edit_plan(directory: RunDirectory, data: bytes, *, of: int) -> dr.PlanDrafted:

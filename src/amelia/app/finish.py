@@ -5,16 +5,19 @@ a person later. What was delivered before a crash is found delivered.
 """
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import reduce
 from pathlib import Path
 
 from anyio import to_thread
 
 from amelia.context.letter import letter_body, letter_title
-from amelia.land.deliver import again, merge_branch, refused
+from amelia.land.deliver import Offer, again, find_merge, find_offer, merge_branch, refused
+from amelia.land.preview import Preview, preview
 from amelia.land.pull_request import Letter, open_pull_request
-from amelia.model.delivery import DeliveryRefused, Finish, RunDelivered
+from amelia.model.delivery import DeliveryRefused, FinishChosen, RunDelivered
 from amelia.model.errors import AmeliaError
+from amelia.model.git import Stamp
 from amelia.model.journal import Journal
 from amelia.model.outcome import Result
 from amelia.model.state import RunState
@@ -48,6 +51,14 @@ def leave_branch(directory: RunDirectory, watcher: Watcher) -> None:
         watcher.show(journal.read()[len(past) :], run)
 
 
+def foresee_delivery(run: RunState, wish: FinishChosen) -> Preview | None:
+    """Returns what a wish would bring to a branch; None if it brings nothing, or something is in the way."""
+    source = open_source(Path(run.facts.repository))
+    find = find_merge if wish.finish.is_merge else find_offer
+    offer = find(source, run.facts, wish)
+    return preview(source, offer) if isinstance(offer, Offer) else None
+
+
 async def deliver(directory: RunDirectory, journal: Journal, run: RunState, *, watcher: Watcher) -> RunState:
     """Delivers a run for which that is due, and returns where it stands then."""
     if not is_deliverable(run):
@@ -55,18 +66,20 @@ async def deliver(directory: RunDirectory, journal: Journal, run: RunState, *, w
     try:
         event = await _deliver(directory, run)
     except (AmeliaError, OSError) as problem:
-        event = refused(run.delivery.wanted, str(problem), again(run.facts.run, run.delivery.wanted))
+        event = refused(run.delivery.wanted, str(problem), again(run.facts.run, run.delivery.wish))
     after = evolve(run, event)
     watcher.show(journal.append([event]), after)
     return after
 
 
 async def _deliver(directory: RunDirectory, run: RunState) -> RunDelivered | DeliveryRefused:
-    source = await to_thread.run_sync(open_source, Path(run.facts.repository))
+    source, wish = await to_thread.run_sync(open_source, Path(run.facts.repository)), run.delivery.wish
     if run.delivery.undone is not None and (revert := run.delivery.undone.revert) is not None:
         detail = f"the run was taken back by {revert}; reverting that brings it back"
-        return refused(run.delivery.wanted, detail, ["git", "revert", revert])
-    if run.delivery.wanted is Finish.MERGE:
-        return await to_thread.run_sync(merge_branch, source, run.facts)
+        return refused(wish.finish, detail, ["git", "revert", revert])
+    if wish.finish.is_merge:
+        stamp = Stamp(source.identity, datetime.now(UTC))
+        return await to_thread.run_sync(lambda: merge_branch(source, run.facts, wish, stamp=stamp))
     directory.letter.write_text(letter_body(run), encoding="utf-8", errors="backslashreplace")
-    return await open_pull_request(source, run.facts, Letter(letter_title(run), directory.letter))
+    letter = Letter(letter_title(run), directory.letter)
+    return await open_pull_request(source, run.facts, letter, without_record=wish.without_record)

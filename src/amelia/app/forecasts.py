@@ -1,12 +1,13 @@
 """What a run will probably take, from its plan and from what earlier runs on the same repository took."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
 
 from amelia.app.runs import NewRun
-from amelia.drive.prices import price_of
+from amelia.drive.prices import likely_price, price_of
 from amelia.model import events as ev
 from amelia.model.agents import AUTO, AgentSettings, Role, Usage, total
 from amelia.model.errors import JournalError
@@ -57,10 +58,16 @@ def _foresee(
         return None
     pace = learned_pace(list(past))
     if pace is None:
-        prices = [price_of(agents[role].driver, agents[role]) for role in _PAID]
+        prices = [likely_price(agents[role]) for role in _PAID]
         known = [price for price in prices if price is not None]
         pace = guessed_pace(attempts=policy.attempts, prices=known if len(known) == len(prices) else ())
+        pace = replace(pace, is_counted=all(_tells_cost(agents[role]) for role in _PAID))
     return forecast(units, workers=policy.parallel_workers, pace=pace)
+
+
+def _tells_cost(agent: AgentSettings) -> bool:
+    """Says whether a run is told what an agent costs: by the agent, or by the price of its model."""
+    return agent.driver == "claude" or price_of(agent.driver, agent) is not None
 
 
 def _experience(home: Path, repository: str, agent: AgentSettings) -> Iterator[Experience]:

@@ -1,12 +1,11 @@
-"""What runs left behind: which there are, what their units changed, and what can be removed."""
+"""What runs left behind: which there are, and what their units changed."""
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TypeAlias
 
-from amelia.app.workshops import keep_work, open_store, open_workshop
+from amelia.app.workshops import open_store
 from amelia.model import events as ev
 from amelia.model.errors import AmeliaError, InternalError, JournalError
 from amelia.model.git import CommitId
@@ -19,7 +18,6 @@ from amelia.record.runs import RunDirectory, all_runs
 from amelia.schedule.draft import fold_draft, is_draft
 from amelia.schedule.machine import fold
 from amelia.system.git_commands import diff_text
-from amelia.workspace.removal import remove
 
 _LONGEST_DIFF = 50_000_000
 
@@ -152,43 +150,3 @@ def _turns(past: list[Recorded], unit: UnitId) -> tuple[dict[int, _Work], _Work 
             case _:
                 pass
     return found, last
-
-
-def collect(home: Path) -> Iterator[tuple[RunDirectory, int | str]]:
-    """Removes stores and worktrees of finished runs; yields each with the bytes that became free, or why not.
-
-    What attempts left is put into the user's repository first; journals, plans and transcripts stay.
-    """
-    inventory = take_inventory(home)
-    for known in inventory.runs:
-        is_final = known.run.outcome is not None and known.run.outcome.is_final
-        if not is_final or known.is_driven or not known.directory.store.exists():
-            continue
-        try:
-            keep_work(open_workshop(known.directory, known.run.facts), is_final=True)
-        except AmeliaError as problem:
-            yield known.directory, str(problem)
-            continue
-        yield known.directory, _clear(known.directory)
-    yield from _collect_drafts(inventory.drafts)
-
-
-def _collect_drafts(drafts: Iterable[KnownDraft]) -> Iterator[tuple[RunDirectory, int | str]]:
-    """Removes the stores of drafts that are over; nothing in them is anybody's work."""
-    for known in drafts:
-        is_final = known.draft.outcome is not None and known.draft.outcome.is_final
-        if is_final and not known.is_driven and known.directory.store.exists():
-            yield known.directory, _clear(known.directory)
-
-
-def _clear(directory: RunDirectory) -> int:
-    """Removes what can be made again, and returns how much room that took."""
-    places = (directory.lanes, directory.store, directory.checks)
-    size = sum(_size(place) for place in places)
-    for place in places:
-        remove(place)
-    return size
-
-
-def _size(place: Path) -> int:
-    return sum(path.lstat().st_size for path in place.rglob("*") if not path.is_dir())

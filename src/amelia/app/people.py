@@ -155,7 +155,7 @@ def finish_repair(repair: Repair) -> tuple[UnitFixed, dict[Accepted, str]]:
     shop, at = repair.shop, repair.at
     kept = shop.keep(at, repair.lane, shop.ref(at))
     mark(repair.lane, Unkept(at.base, shop.ref(at)))  # the person may go on there
-    return UnitFixed(at.unit, Work(kept.commit, kept.tree)), dict(_doubts(repair, kept.tree))
+    return UnitFixed(at.unit, kept.work), dict(_doubts(repair, kept.tree))
 
 
 def _doubts(repair: Repair, tree: TreeId) -> Iterator[tuple[Accepted, str]]:

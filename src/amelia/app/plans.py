@@ -3,18 +3,35 @@
 import gc
 from collections.abc import Generator
 from contextlib import contextmanager
+from pathlib import Path
 
 from amelia.model.plan import Mode
 from amelia.model.settings import PlanSettings
 from amelia.plan.compile import CompiledPlan, compile_plan
+from amelia.plan.product import LARGEST, product_findings
 from amelia.plan.read import read_plan
 
 
-def compile_with(data: bytes, settings: PlanSettings, *, mode: Mode | None = None) -> CompiledPlan:
-    """Reads and compiles a plan with given settings."""
+def compile_with(
+    data: bytes, settings: PlanSettings, *, mode: Mode | None = None, near: Path | None = None
+) -> CompiledPlan:
+    """Reads and compiles a plan with given settings; the page of its product is looked for `near`."""
     with _no_collecting():
         plan, diagnostics = read_plan(data)
+        if plan.product is not None and near is not None:
+            diagnostics = [*diagnostics, *product_findings(plan, _page(plan.product, near))]
         return compile_plan(plan, diagnostics, settings=settings, mode=mode)
+
+
+def _page(path: str, near: Path) -> bytes | None:
+    """Returns a file of a directory, or of the repository it lies in; too large a page is none."""
+    tops = [place for place in (near, *near.parents) if (place / ".git").exists()][:1]
+    page = next((place / path for place in (near, *tops) if (place / path).is_file()), None)
+    if page is None:
+        return None
+    with page.open("rb") as file:
+        data = file.read(LARGEST + 1)
+    return data if len(data) <= LARGEST else None
 
 
 @contextmanager

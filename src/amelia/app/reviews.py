@@ -6,7 +6,7 @@ refs; the rest stays until `amelia gc`.
 """
 
 import hashlib
-from collections.abc import Awaitable, Callable, Generator, Iterator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -27,9 +27,9 @@ from amelia.model.findings import Disposition, Finding, Ruling
 from amelia.model.git import CommitId, Stamp, ref_component
 from amelia.model.plan import Mode, Task, TaskId, Unit, UnitId
 from amelia.model.settings import RunSettings
-from amelia.record.journal import SqliteJournal, is_driven
+from amelia.record.journal import SqliteJournal
 from amelia.record.prompts import keep_texts, own_texts
-from amelia.record.runs import RunDirectory, all_reviews, new_review, started
+from amelia.record.runs import RunDirectory, new_review
 from amelia.run.checks import account
 from amelia.run.reviews import evaluate_findings, review_work
 from amelia.run.waiting import wait_out
@@ -39,7 +39,6 @@ from amelia.system.git_checkout import merge_base
 from amelia.system.git_commands import delete_refs, list_paths, tree_of
 from amelia.system.git_places import Lane, Purpose, Source, Store
 from amelia.workspace.capture import Captured, capture, refuse_conflicts
-from amelia.workspace.discard import discard
 from amelia.workspace.lanes import prepare
 from amelia.workspace.removal import remove
 from amelia.workspace.source import open_source, resolve
@@ -167,21 +166,6 @@ def keep_snapshot(review: Review) -> CommitId:
 def files_of(review: Review) -> frozenset[str]:
     """Returns the files that there are in what was reviewed."""
     return frozenset(list_paths(review.store.repository, review.captured.tree))
-
-
-def collect_reviews(home: Path) -> Iterator[str]:
-    """Removes what reviews left behind, unless they are under way; yields their names."""
-    for directory in all_reviews(home):
-        if is_driven(directory.journal):
-            continue
-        found = started(directory) if directory.journal.is_file() else None
-        try:
-            if found is not None:
-                discard(open_source(Path(found[1].repository)), run=directory.run, directory=directory.path)
-        except ConfigError:
-            pass  # the repository is gone, and with it what the review had pinned there
-        remove(directory.path)
-        yield directory.run
 
 
 @dataclass(frozen=True, slots=True, eq=False)

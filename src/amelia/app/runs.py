@@ -6,7 +6,7 @@ plan asks for, commits that cannot be signed, a plan that is being run already.
 
 import hashlib
 import signal
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -17,16 +17,16 @@ from anyio import to_thread
 
 from amelia.app.agents import choose_agents
 from amelia.app.finish import deliver, heard, is_deliverable
+from amelia.app.proofs import refuse_unproved
 from amelia.app.workshops import find_tests, keep_work, open_store, open_workshop
 from amelia.context.places import make_execution_dir_name
 from amelia.land.commit import check_signing
-from amelia.model.errors import AmeliaError, ConfigError
+from amelia.model.errors import AmeliaError
 from amelia.model.events import RunStarted
-from amelia.model.evidence import TestCommand
 from amelia.model.facts import RecordPlace
 from amelia.model.git import CommitId
 from amelia.model.journal import Journal
-from amelia.model.plan import TaskType, Unit
+from amelia.model.plan import TaskStatus, Unit
 from amelia.model.settings import RunSettings
 from amelia.model.state import RunState
 from amelia.plan.compile import CompiledPlan
@@ -34,6 +34,7 @@ from amelia.plan.graph import footprint
 from amelia.record.journal import JournalBusyError, SqliteJournal, is_driven, read_journal
 from amelia.record.prompts import keep_texts, own_texts
 from amelia.record.runs import RunDirectory, all_runs, new_run, started, unborn_runs
+from amelia.run.accounting import unaccounted
 from amelia.run.loop import RUN, Coordinator, Watcher
 from amelia.run.recover import recover
 from amelia.run.steps import WorkshopSteps
@@ -47,8 +48,6 @@ from amelia.workspace.lanes import prepare
 from amelia.workspace.source import open_source, resolve, uncommitted
 from amelia.workspace.store import make_store
 
-_PROVED_BY_TESTS = frozenset({TaskType.TEST, TaskType.IMPL})
-
 
 class SecondRunError(AmeliaError):
     """The plan is being run already."""
@@ -60,7 +59,8 @@ class SecondRunError(AmeliaError):
 class NewRun:
     """A run that is to be: of which plan, from which base, with which settings.
 
-    `plan_path` is None for a plan that is in no file; the run keeps its text in any case.
+    `plan_path` is None for a plan that is in no file; the run keeps its text in any case. `replay_of` is the
+    repository of the run that is played again, if this is a replay.
     """
 
     compiled: CompiledPlan
@@ -71,6 +71,7 @@ class NewRun:
     base: str | None = None
     tracker_id: str | None = None
     is_again: bool = False
+    replay_of: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +96,14 @@ def begin_run(new: NewRun, *, home: Path) -> RunDirectory:
         _refuse_second_run(new, home=home, source=source)
     new = replace(new, settings=replace(new.settings, agents=anyio.run(choose_agents, new.settings)))
     directory = new_directory(home, source, name=new.plan_path.name if new.plan_path else "")
+    begin_in(directory, new, source=source, base=base)
+    return directory
+
+
+def begin_in(directory: RunDirectory, new: NewRun, *, source: Source, base: CommitId | None) -> None:
+    """Makes a run in a directory that was made for it."""
     with beginning(directory, source) as journal:
         journal.append([prepare_run(new, directory, source=source, base=base)])
-    return directory
 
 
 def new_directory(home: Path, source: Source, *, name: str) -> RunDirectory:
@@ -137,9 +143,10 @@ async def drive_run(directory: RunDirectory, journal: Journal, watcher: Watcher)
         watcher.begin(past)
     while not _is_final(driven.run):
         await recover(shop)
+        found = await to_thread.run_sync(unaccounted, past, run.facts.agents)
         steps = WorkshopSteps(shop)
         coordinator = Coordinator(RUN, journal, steps=steps, watcher=watcher, at_rest=lambda: _put_away(shop))
-        run = await coordinator.drive(past, driven.run)
+        run = await coordinator.drive(past, driven.run, found=found)
         driven = Driven(run, coordinator.stopped_by, coordinator.watcher_problem)
         # Whoever leaves a wish while the work is put away relies on us to see it.
         await to_thread.run_sync(_put_away, shop)
@@ -172,7 +179,7 @@ def prepare_run(new: NewRun, directory: RunDirectory, *, source: Source, base: C
     lane = Lane(store, 1, Purpose.CHECK)
     prepare(lane, tree=start, base=start)
     command = find_tests(directory, lane, units=compiled.units, settings=settings.verify)
-    _refuse_without_tests(compiled.units, command)
+    refuse_unproved(directory, lane, start, units=compiled.units, command=command, settings=settings.verify)
     return RunStarted(
         run=directory.run,
         plan_hash=compiled.plan.hash,
@@ -182,6 +189,8 @@ def prepare_run(new: NewRun, directory: RunDirectory, *, source: Source, base: C
         policy=settings.policies[compiled.mode],
         base=start,
         units=compiled.units,
+        tasks=tuple(task.id for task in compiled.plan.tasks if task.status is not TaskStatus.SKIPPED),
+        done_before=tuple(task.id for task in compiled.plan.tasks if task.status is TaskStatus.COMPLETED),
         milestones=compiled.milestones,
         footprints={unit.id: footprint_of(unit) for unit in compiled.units},
         agents={role.value: agent for role, agent in settings.agents.items()},
@@ -193,6 +202,7 @@ def prepare_run(new: NewRun, directory: RunDirectory, *, source: Source, base: C
         onto=source.branch,
         finish=settings.finish,
         record=_record_place(new, store, start, home=directory.path.parent.parent),
+        replay_of=new.replay_of,
     )
 
 
@@ -218,18 +228,6 @@ def footprint_of(unit: Unit) -> tuple[str, ...]:
     """Returns what a unit may touch; nothing if one of its tasks does not say."""
     each = [footprint(piece) for piece in unit.pieces]
     return tuple(sorted(frozenset[str]().union(*each))) if all(each) else ()
-
-
-def _refuse_without_tests(units: Iterable[Unit], command: TestCommand | None) -> None:
-    if command is not None:
-        return
-    needy = [piece.id for unit in units for piece in unit.pieces if piece.type in _PROVED_BY_TESTS]
-    if needy:
-        shown = ", ".join(needy[:5]) + (" …" if len(needy) > 5 else "")  # noqa: PLR2004 - a line's worth
-        raise ConfigError(
-            f"no way to run tests was found, and these tasks are proved by tests: {shown}",
-            hint='say how in amelia.toml:  [verify]  command = ["python", "-m", "pytest"]',
-        )
 
 
 def _refuse_second_run(new: NewRun, *, home: Path, source: Source) -> None:

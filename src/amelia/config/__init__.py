@@ -1,8 +1,9 @@
 """Settings become frozen settings; the only reader of files that hold them, and of the environment.
 
 - What holds, from the strongest: options of a command, `AMELIA_…` variables, `amelia.toml` or
-  `[tool.amelia]` of `pyproject.toml`, the nearest upwards from a directory, the `task_size_limits` and
-  `parallel_workers` of a `.project-config.json` beside it, the user's own `config.toml`, the defaults.
+  `[tool.amelia]` of `pyproject.toml`, the nearest upwards from a directory, the `task_size_limits`,
+  `parallel_workers` and `integrations` of a `.project-config.json` beside it, the user's own `config.toml`,
+  the defaults.
 - Profiles are layers of the same kind (`profiles`). All layers are merged once, with their origins (`merge`).
 - A repository does not decide what is the user's to say: which programs are started, what they are trusted
   with, and how much may be spent at most.
@@ -13,8 +14,9 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import cast
 
-from amelia.config.environment import said_by, slips
+from amelia.config.environment import said_by
 from amelia.config.fields import settings_of
 from amelia.config.files import own_file, shared_file, users_file
 from amelia.config.found import Entry, Found, Kind, Source, mapping
@@ -22,7 +24,8 @@ from amelia.config.keys import KEYS, PROFILE, PROJECT, SHARED
 from amelia.config.merge import Held, Layer, merge
 from amelia.config.places import is_repository
 from amelia.config.profiles import Chosen, SettingsFile, layers_of, read_file
-from amelia.config.tables import Entries
+from amelia.config.remarks import Remark, remarks
+from amelia.config.tables import Entries, is_name
 from amelia.model.settings import Settings
 
 
@@ -35,17 +38,18 @@ class Options:
 
 
 NO_OPTIONS = Options(values={})
+_INTEGRATIONS = "integrations"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded:
-    """The settings that hold in a directory, where each comes from, and what is probably a slip."""
+    """The settings that hold in a directory, where each comes from, and remarks on what is said in vain."""
 
     settings: Settings
     held: Held
     files: Sequence[Path]
     profile: Chosen | None
-    slips: Sequence[str]
+    remarks: Sequence[Remark]
 
 
 def load(directory: Path, options: Options = NO_OPTIONS) -> Loaded:
@@ -65,7 +69,7 @@ def load(directory: Path, options: Options = NO_OPTIONS) -> Loaded:
         held=held,
         files=[Path(each.source.name) for each in found if each is not None],
         profile=named,
-        slips=tuple(slips(os.environ)),
+        remarks=tuple(remarks(os.environ, held)),
     )
 
 
@@ -89,11 +93,19 @@ def _named(options: Options) -> Chosen | None:
 def _of_project(shared: Found | None, own: Found | None) -> list[SettingsFile]:
     files: list[SettingsFile] = []
     if shared is not None:
-        ours = {key: value for key, value in mapping(shared).items() if key in SHARED.readers}
-        files.append(read_file(SHARED, replace(shared, value=ours), is_projects=True))
+        files.append(read_file(SHARED, replace(shared, value=_ours(shared)), is_projects=True))
     if own is not None:
         files.append(read_file(PROJECT, own, is_projects=True))
     return files
+
+
+def _ours(shared: Found) -> Mapping[str, object]:
+    """Returns the part of a shared file that Amelia reads; integrations in another shape are left alone."""
+    ours = {key: value for key, value in mapping(shared).items() if key in SHARED.readers}
+    if (found := ours.pop(_INTEGRATIONS, None)) and isinstance(found, dict):
+        named = cast("dict[str, object]", found).items()
+        ours[_INTEGRATIONS] = {name: value for name, value in named if is_name(name)}
+    return ours
 
 
 def _said_by_options(options: Options, place: Path) -> Entries:

@@ -80,7 +80,9 @@ def slips(environment: Mapping[str, str]) -> Iterator[str]:
     for name in sorted(environment):
         if name.startswith(_PREFIX) and name not in known:
             near = get_close_matches(name.removeprefix(_PREFIX), meant, n=1)
-            hint = f"did you mean {_PREFIX}{near[0]}?" if near else "`amelia config show` lists the keys"
+            hint = (
+                f"did you mean {_PREFIX}{near[0]}?" if near else "`amelia config show --all` lists the keys"
+            )
             yield f"{name} is not a setting, and is not used; {hint}"
 
 

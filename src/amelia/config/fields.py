@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from datetime import timedelta
 from typing import Any, TypeAlias, cast
 
-from amelia.config.keys import PROFILE
+from amelia.config.keys import IDLE, PROFILE
 from amelia.config.merge import UNSETTLED, Held
 from amelia.model.agents import Role
 from amelia.model.plan import Mode
@@ -34,8 +34,14 @@ SETTLED = tuple(key for key, _ in PROFILE.leaves() if key not in UNSETTLED)
 
 def settings_of(held: Held) -> Settings:
     """Returns the settings in which these values hold, and the defaults for the rest."""
-    settings: Settings = _changed(Settings(), {_path(key): entry.value for key, entry in held.items()})
+    values = {_path(key): entry.value for key, entry in held.items() if not is_idle(key)}
+    settings: Settings = _changed(Settings(), values)
     return replace(settings, run=settings.run.with_workers(settings.run.parallel_workers))
+
+
+def is_idle(key: str) -> bool:
+    """Says whether a key has no effect."""
+    return PROFILE.readers.get(key.partition(".")[0]) is IDLE
 
 
 def default_of(key: str) -> object:
@@ -53,7 +59,7 @@ def written(key: str, value: object) -> object:
         case timedelta():
             count = value / timedelta(minutes=1)
             return int(count) if count.is_integer() else count
-        case () if key.endswith(".command"):
+        case () if key.endswith("command"):
             return None
         case tuple():
             return list(cast("tuple[object, ...]", value))

@@ -17,6 +17,7 @@ from amelia.config.values import (
     one_of,
     path_inside,
     paths_inside,
+    switch,
     text,
     text_file,
     variable,
@@ -24,7 +25,7 @@ from amelia.config.values import (
     web_address,
     whole,
 )
-from amelia.model.agents import AUTO, DRIVERS, Role
+from amelia.model.agents import AUTO, DRIVERS, NAMED, Role
 from amelia.model.delivery import Finish
 from amelia.model.plan import Mode
 from amelia.model.policy import OnFailure, RetrySession, SessionScope
@@ -36,9 +37,12 @@ _TOKENS = bound(whole(1, 1_000_000_000_000))
 
 AGENT = Table(
     {
-        "driver": one_of((AUTO, *DRIVERS)).about("which kind of agent; auto is the first that is ready"),
+        "driver": one_of((AUTO, *DRIVERS, *NAMED)).about(
+            "which kind of agent, or an agent by its name; auto is the first that is ready"
+        ),
         "model": text.about("its model; provider:model for the api driver", example="opus"),
         "command": command.about("its program, and arguments that always come first").users(),
+        "resume_command": command.about("by which the command driver goes on with a session").users(),
         "base_url": web_address.about("the server that answers instead of the provider's own").users(),
         "key": variable.about("the environment variable that holds the key").users(),
         "passes": variables.about("more environment variables that the agent may see").users(),
@@ -115,8 +119,14 @@ _PROMPTS = Named(
     "texts of your own that agents are told, by the name of the one each stands for",
     example="task",
 )
+IDLE = Named(
+    switch.about("whether it is enabled"),
+    "trackers of issues, by name; Amelia has none yet, and says so of those that are enabled",
+)
+"""What can be said and has no effect yet."""
 SHARED = Table(
     {
+        "integrations": IDLE,
         "task_size_limits": _LIMITS,
         "parallel_workers": whole(1, 64).about("how many units may be worked on at the same time"),
     }

@@ -109,6 +109,8 @@ def _over(agent: Held, said: Held) -> dict[str, Entry]:
     driver = said.get("driver") or (replace(said["script"], value="script") if "script" in said else None)
     if driver is not None and driver.value != _value(agent, "driver", AUTO):
         agent = {key: entry for key, entry in agent.items() if key in _OF_EVERY_DRIVER}
+    if "command" in said:  # a session goes on by the program that began it
+        agent = {key: entry for key, entry in agent.items() if key != "resume_command"}
     return {**agent, **said, **({"driver": driver} if driver is not None else {})}
 
 

@@ -67,7 +67,10 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """Reads a table whose keys are names that the author chose, and whose values are all of one kind."""
+    """Reads a table whose keys are names that the author chose, and whose values are all of one kind.
+
+    Without an `example` it is not shown to whoever has not used it.
+    """
 
     each: Reader | Table
     note: str = ""
@@ -77,13 +80,18 @@ class Named:
         """Returns what it makes of all of them, by dotted key."""
         entries: Entries = {}
         for name, value in mapping(found).items():
-            if not _NAME.fullmatch(name):
+            if not is_name(name):
                 raise ConfigError(
                     f"{found.source.name}: {found.key} holds a name that is none: {name[:_LISTED]!r}",
                     hint="a name is made of letters, digits, - and _",
                 )
             entries |= _entries(self.each, Found(value, found.source, f"{found.key}.{name}"))
         return entries
+
+
+def is_name(text: str) -> bool:
+    """Says whether a text can be the name of an entry."""
+    return _NAME.fullmatch(text) is not None
 
 
 def _entries(reader: Keys, found: Found) -> Entries:

@@ -1,4 +1,4 @@
-"""The text of a project's file: what was found out, and every other key as a comment with its default.
+"""The text of a project's file: what was found out, in a few lines; or every key, the others as comments.
 
 - What it holds can be read, also if every comment that is a key is made one: tables are always there, so
   that a key belongs to the table it stands in.
@@ -23,6 +23,13 @@ _HEAD = """\
 # or an example where there is none. Programs, addresses, keys and trust of agents are for your own file.
 # `amelia config show --origin` says what holds, and why.
 """
+_SHORT_HEAD = """\
+# Settings of Amelia for this repository. What does not stand here has a default.
+# `amelia config show --origin` says what holds, and why; `amelia init --all --force` writes every key here,
+# and docs/reference/settings.md describes them. A line like #key = … is an example.
+"""
+_SHOWN = ("verify.command", "verify.setup")
+"""Keys that a short file shows, also if nothing is known of them."""
 _PROFILES = """
 # Settings under a name, over those above: amelia run PLAN --profile thorough
 [profiles.thorough]
@@ -30,11 +37,38 @@ _PROFILES = """
 """
 
 
+def short_text(said: Mapping[str, object], examples: Mapping[str, object], remarks: Mapping[str, str]) -> str:
+    """Returns a file that says some things by dotted key, and shows how to say others; with remarks."""
+    lines = [
+        _SHORT_HEAD,
+        *_comment(_with("how work is proved", remarks.get("verify", ""))),
+        "[verify]",
+        *(_short_line(key, said, examples) for key in _SHOWN),
+        "",
+        *_comment(_with("which agent does the work", remarks.get("agents", ""))),
+        "#[agents]",
+        _short_line("agents.driver", {}, examples),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _short_line(key: str, said: Mapping[str, object], examples: Mapping[str, object]) -> str:
+    name = key.rpartition(".")[2]
+    if key in said:
+        return f"{name} = {toml_value(said[key])}"
+    usual = toml_value(examples[key]) if key in examples else _usual(key, dict(PROFILE.leaves())[key])
+    return f"#{name} = {usual}"
+
+
+def _with(note: str, remark: str) -> str:
+    return f"{note}; {remark}" if remark else note
+
+
 def file_text(said: Mapping[str, object], remarks: Mapping[str, str]) -> str:
-    """Returns a file that says some things by dotted key, with remarks on some tables."""
+    """Returns a file with every key: some are said, the others are comments; with remarks on some tables."""
     lines = [_HEAD, *_keys("", PROFILE, said)]
     for name, table in PROFILE.readers.items():
-        if not isinstance(table, Reader):
+        if isinstance(table, Table) or (isinstance(table, Named) and table.example):
             lines += ["", *_comment(table.note), *_comment(remarks.get(name, "")), *_body(name, table, said)]
     return "\n".join(lines) + "\n" + _PROFILES
 

@@ -30,6 +30,7 @@ _KEYS_ELSEWHERE = (
 _SCHEMES = frozenset({"http", "https"})
 _ADDRESS = "write it like http://127.0.0.1:8080/v1; `key` names the variable that holds a key"
 _UNBOUNDED = "none"
+_OFF = frozenset({"", "0", "false", "no", "off"})
 _LONGEST_FOLDER = 200
 _FILE_INSIDE = "a file inside the repository"
 
@@ -129,6 +130,15 @@ def _flag(found: Found) -> bool:
     return found.value
 
 
+def _switch(found: Found) -> bool:
+    """Reads whether something is on: a table is, unless it is empty or says otherwise of itself."""
+    value: object = found.value
+    if isinstance(value, dict):
+        table = cast("dict[str, object]", value)
+        value = table.get("enabled", bool(table))
+    return value.strip().casefold() not in _OFF if isinstance(value, str) else bool(value)
+
+
 def _text(found: Found) -> str:
     if not _is_text(found.value) or not found.value.strip():
         raise found.wrong("a text that is not empty")
@@ -201,6 +211,8 @@ def _command(found: Found) -> tuple[str, ...]:
 
 flag = Reader(_flag, {"type": "boolean"})
 """Reads a yes or no."""
+switch = Reader(_switch, {})
+"""Reads whether something is on that other tools may describe in any way."""
 text = Reader(_text, _TEXT)
 """Reads a text that says something."""
 variable = Reader(_variable, _NAME_OF_VARIABLE)

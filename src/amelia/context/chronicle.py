@@ -40,11 +40,15 @@ class Objection:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """A verification that passed: the tree that was tested, and the digest of the receipt."""
+    """A verification that passed: the tree that was tested, and the digest of the receipt.
+
+    `red` are the tests that failed, as they should: a later unit implements what they test.
+    """
 
     tree: str | None
     digest: str | None
     notes: tuple[str, ...] = ()
+    red: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +150,7 @@ def _told(chronicle: Chronicle, event: ev.Event) -> Chronicle:  # noqa: PLR0911 
         case ev.UnitFixed(unit):
             return _with(chronicle, unit, fixed=event, remarks=())
         case ev.UnitReset(unit):
-            return _with(chronicle, unit, fixed=None)
+            return _with(chronicle, unit, fixed=None, cause=None)
         case ev.UnitParked(unit, detail=detail):
             return _with(chronicle, unit, asked=detail)
         case ev.QuestionAnswered():
@@ -191,8 +195,8 @@ def _attempted(chronicle: Chronicle, event: ev.Event) -> Chronicle:  # noqa: PLR
     match event:
         case ev.AttemptEnded(unit=unit):
             return _written(chronicle, chronicle.chapters[unit], event)
-        case ev.AttemptVerified(unit=unit, passed=True, receipt=tree, proof=digest, notes=notes):
-            return _with(chronicle, unit, proof=Proof(tree, digest, notes))
+        case ev.AttemptVerified(unit=unit, passed=True, receipt=tree, proof=digest, notes=notes, red=red):
+            return _with(chronicle, unit, proof=Proof(tree, digest, notes, red))
         case ev.AttemptVerified(unit=unit, attempt=attempt, feedback=text):
             return _objected(chronicle, unit, Objection(attempt, "the executed checks", text))
         case ev.AttemptReviewed(unit=unit, findings=findings):

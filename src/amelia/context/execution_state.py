@@ -13,12 +13,13 @@ from amelia.model.standing import RunStanding, UnitStanding, UnitStatus
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubtaskState:
-    """Where one task of a unit stands; it is accepted once its unit has landed."""
+    """Where one task of a unit stands; it is accepted once its unit has landed, reported or `unreported`."""
 
     id: str
     title: str
     status: str
     accepted: bool = False
+    unreported: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +97,7 @@ def _unit(chapter: Chapter, standing: UnitStanding, *, mode: Mode) -> UnitRecord
                 title=piece.title,
                 status=standing.subtasks.get(piece.id, standing.status).value,
                 accepted=standing.status is UnitStatus.COMPLETED,
+                unreported=piece.id in standing.unreported,
             )
             for piece in unit.pieces
         ),

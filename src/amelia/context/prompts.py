@@ -7,29 +7,27 @@
 - Every git command that is named works in the agent's worktree: it names commits, never a distance.
 """
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
 from amelia.context.places import Places
+from amelia.context.quoting import fenced, one_line
+from amelia.context.retries import Retry, StartingPoint, prepare_retry_context, work_in_files
 from amelia.context.texts import Texts
 from amelia.model.commands import Progress
-from amelia.model.findings import Finding
 from amelia.model.git import CommitId
 from amelia.model.outcome import Cause
-from amelia.model.plan import Mode, Task, Unit, UnitId, unit_heading, unit_label
+from amelia.model.plan import Mode, Task, TaskId, Unit, UnitId, unit_heading, unit_label
 from amelia.model.questions import Answered
 
-_TICK_RUN = re.compile("`+")
 _LONGEST_GOAL = 500
-_FRAMINGS = (
-    "The previous approach failed. A different strategy is needed.",
-    "Review the errors carefully before proceeding differently.",
-    "The prior attempt had issues. Consider an alternative approach.",
-)
 _REVIEWER_ASKS = "The reviewer requested the following changes:"
 _NOT_ACCEPTED = "Your work was not accepted as it is. This is what is wrong with it:"
+_OPENINGS: Mapping[Cause | None, str] = {
+    Cause.REJECTED: _REVIEWER_ASKS,
+    Cause.AGENT_FAILED: "Your last turn did not complete the work:",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +38,20 @@ class Finished:
     commit: CommitId
 
 
+@dataclass(frozen=True, slots=True)
+class OtherPiece:
+    """Another piece of what a unit is a piece of, and whether it has landed."""
+
+    unit: Unit
+    is_done: bool
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
     """What an agent has to know about a unit.
 
-    `needs` are the finished units that it depends on, `landed` is the commit that landed last.
+    `needs` are the finished units that it depends on, `landed` is the commit that landed last. `red_tasks`
+    write tests that a later unit implements; `others` are the other pieces if the unit is a piece itself.
     """
 
     unit: Unit
@@ -54,27 +61,31 @@ class Assignment:
     progress: Progress
     needs: tuple[Finished, ...] = ()
     landed: CommitId | None = None
+    red_tasks: tuple[TaskId, ...] = ()
+    others: tuple[OtherPiece, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """What the unit is called for short; a piece names what the plan calls the whole."""
+        whole = self.whole
+        return f"piece {self.unit.id} of {whole}" if whole else unit_label(self.unit.id, self.mode)
+
+    @property
+    def whole(self) -> str:
+        """What the plan calls that of which the unit is a piece; empty if it is none."""
+        if self.unit.piece_of is None:
+            return ""
+        return "the plan" if self.mode is Mode.SINGLE else unit_label(self.unit.piece_of, self.mode)
 
     @property
     def heading(self) -> str:
         """The unit's label and title."""
-        return unit_heading(self.unit, self.mode)
+        return f"{self.label}: {self.unit.title}" if self.whole else unit_heading(self.unit, self.mode)
 
     @property
     def tasks(self) -> tuple[Task, ...]:
         """The tasks of the unit, as they are to be carried out."""
         return self.unit.pieces
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Retry:
-    """What a further attempt has to know: why the last one failed, and the ref and commit that keep it."""
-
-    attempt: int
-    errors: str
-    cause: Cause | None = None
-    ref: str | None = None
-    commit: CommitId | None = None
 
 
 def developer_prompt(
@@ -83,27 +94,26 @@ def developer_prompt(
     *,
     retry: Retry | None = None,
     answers: Sequence[Answered] = (),
-    is_begun: bool = False,
-    is_cut_off: bool = False,
+    start: StartingPoint = StartingPoint.BASE,
 ) -> str:
     """Returns what the developer of a fresh session is told; also if part of the work is there already."""
     if not assignment.tasks:
         raise ValueError("Developer requires plan_markdown. Architect must run first.")
     parts = [
         _assigned(texts, assignment),
-        prepare_retry_context(texts, assignment, retry) if retry is not None else "",
+        _of_last_attempt(texts, assignment, retry, start=start),
         texts.fill("answered", answered=_answered(answers)) if answers else "",
-        texts.fill("cut_off") if is_cut_off else texts.fill("begun") if is_begun else "",
+        work_in_files(texts, start, is_told=retry is not None),
     ]
-    return _joined(parts)
+    return joined(parts)
 
 
 def build_phase_agent_prompt(texts: Texts, assignment: Assignment) -> str:
     """Returns what the agent of a phase is told: its subtasks in order, and where to look."""
     return texts.fill(
         "phase",
-        label=_one_line(assignment.heading),
-        subtasks=format_subtasks(assignment.tasks),
+        label=one_line(assignment.heading),
+        subtasks=_to_do(texts, assignment),
         goal=_goal(assignment),
         plan=assignment.places.plan,
         directory=assignment.places.directory,
@@ -112,30 +122,38 @@ def build_phase_agent_prompt(texts: Texts, assignment: Assignment) -> str:
     )
 
 
+def work_of(texts: Texts, assignment: Assignment, *, with_types: bool = False) -> str:
+    """Returns the work of a unit: the sections of its tasks, and what belongs to the other pieces.
+
+    Several tasks stand each under its own name and type, a single one only where that is asked for.
+    """
+    parts = [format_subtasks(assignment.tasks) if with_types else _sections(assignment.tasks)]
+    if assignment.whole and assignment.others:
+        others = "\n".join(_other(other, assignment.mode) for other in assignment.others)
+        parts.append(texts.fill("piece", whole=one_line(assignment.whole), others=fenced(others)))
+    return "\n\n".join(parts)
+
+
+def tests_that_fail(assignment: Assignment) -> str:
+    """Returns the names of the unit's tasks whose tests fail until a later unit implements them."""
+    mine = {task.id for task in assignment.tasks}
+    return ", ".join(
+        one_line(unit_label(UnitId(task), Mode.TASKS)) for task in assignment.red_tasks if task in mine
+    )
+
+
 def format_subtasks(tasks: Iterable[Task]) -> str:
     """Returns tasks in their order, each with its type and its own section of the plan."""
     return "\n\n".join(_subtask(task) for task in tasks)
 
 
-def prepare_retry_context(texts: Texts, assignment: Assignment, retry: Retry) -> str:
-    """Returns what a further attempt is told of the last one: all of it, in words that change each time."""
-    return texts.fill(
-        "retry",
-        attempt=str(retry.attempt),
-        framing=_FRAMINGS[(retry.attempt - 2) % len(_FRAMINGS)],
-        errors=fenced(retry.errors),
-        feedback=assignment.places.feedback(assignment.unit.id),
-        shown=_kept(retry),
-    )
-
-
 def continuation_prompt(texts: Texts, retry: Retry) -> str:
     """Returns what the developer is told who goes on in its own session: only what is new."""
-    return _joined(
+    return joined(
         [
             texts.fill(
                 "continuation",
-                opening=_REVIEWER_ASKS if retry.cause is Cause.REJECTED else _NOT_ACCEPTED,
+                opening=_OPENINGS.get(retry.cause, _NOT_ACCEPTED),
                 changes=fenced(retry.errors),
             )
         ]
@@ -145,60 +163,33 @@ def continuation_prompt(texts: Texts, retry: Retry) -> str:
 def answer_prompt(texts: Texts, answered: Answered, retry: Retry | None) -> str:
     """Returns what the developer is told when a person has answered, in the session that asked."""
     left = f"{_REVIEWER_ASKS}\n\n{fenced(retry.errors)}" if retry is not None else ""
-    return _joined([texts.fill("answer", answered=_answered([answered]), open=left)])
+    return joined([texts.fill("answer", answered=_answered([answered]), open=left)])
 
 
 def resumption_prompt(texts: Texts) -> str:
     """Returns what the developer is told whose turn was cut off, in the session in which it was."""
-    return _joined([texts.fill("resumption")])
+    return joined([texts.fill("resumption")])
 
 
 def repair_prompt(texts: Texts, problem: str) -> str:
     """Returns what an agent is told whose answer cannot be used."""
-    return _joined([texts.fill("repair", problem=fenced(problem))])
+    return joined([texts.fill("repair", problem=fenced(problem))])
 
 
-def reviewer_prompt(
-    texts: Texts,
-    assignment: Assignment,
-    *,
-    checks: str,
-    diff: str,
-    since: str | None = None,
-    open_findings: Sequence[Finding] = (),
+def _of_last_attempt(
+    texts: Texts, assignment: Assignment, retry: Retry | None, *, start: StartingPoint
 ) -> str:
-    """Returns what the reviewer is told; a later round sees what changed since the last one."""
-    later: list[str] = []
-    if since is not None:
-        later.append(texts.fill("since_last_review", diff=fenced(since, "diff")))
-    if open_findings:
-        listed = "\n".join(f"- {finding}" for finding in open_findings)
-        later.append(texts.fill("open_findings", findings=fenced(listed)))
-    filled = texts.fill(
-        "review",
-        task=_under_review(assignment),
-        checks=fenced(checks),
-        diff=fenced(diff, "diff"),
-        later="\n\n".join(later),
-        plan=assignment.places.plan,
-    )
-    return _joined([filled])
+    if retry is None:
+        return ""
+    feedback = assignment.places.feedback(assignment.unit.id)
+    return prepare_retry_context(texts, retry, feedback=feedback, start=start)
 
 
-def evaluator_prompt(texts: Texts, assignment: Assignment, *, diff: str, findings: Sequence[Finding]) -> str:
-    """Returns what the evaluator is told: which findings it has to rule, and how."""
-    listed = "\n".join(f"{number}. {finding}" for number, finding in enumerate(findings, start=1))
-    filled = texts.fill(
-        "evaluation", task=_under_review(assignment), diff=fenced(diff, "diff"), findings=fenced(listed)
-    )
-    return _joined([filled])
-
-
-def fenced(text: str, language: str = "") -> str:
-    """Returns text as a block that it cannot close, whatever it holds."""
-    longest = max(map(len, _TICK_RUN.findall(text)), default=0)
-    ticks = "`" * max(3, longest + 1)
-    return f"{ticks}{language}\n{text.rstrip()}\n{ticks}"
+def _to_do(texts: Texts, assignment: Assignment) -> str:
+    """Returns the work of a unit as its developer is told it: with the tests that have to fail."""
+    work = work_of(texts, assignment, with_types=assignment.mode is Mode.PHASED)
+    red = tests_that_fail(assignment)
+    return f"{work}\n\n{texts.fill('red', tasks=red)}" if red else work
 
 
 def _assigned(texts: Texts, assignment: Assignment) -> str:
@@ -206,7 +197,7 @@ def _assigned(texts: Texts, assignment: Assignment) -> str:
         case Mode.SINGLE:
             return texts.fill(
                 "single",
-                sections=_sections(assignment.tasks),
+                sections=_to_do(texts, assignment),
                 plan=assignment.places.plan,
                 rules=_rules(texts, assignment),
             )
@@ -217,7 +208,7 @@ def _assigned(texts: Texts, assignment: Assignment) -> str:
         case Mode.LIFECYCLE:
             return texts.fill(
                 "lifecycle",
-                criteria=_listed(_criteria(assignment.tasks), "The plan names no acceptance criteria."),
+                criteria=_listed(_criteria(assignment.tasks), "- What the task asks for."),
                 files=_listed(_files(assignment.tasks), "The plan names no files."),
                 dependencies=_dependencies(assignment),
                 **_of_a_task(texts, assignment),
@@ -229,8 +220,8 @@ def _assigned(texts: Texts, assignment: Assignment) -> str:
 def _of_a_task(texts: Texts, assignment: Assignment) -> dict[str, str]:
     return {
         "breadcrumb": breadcrumb(assignment.progress),
-        "label": unit_label(assignment.unit.id, assignment.mode),
-        "sections": _sections(assignment.tasks),
+        "label": one_line(assignment.label),
+        "sections": _to_do(texts, assignment),
         "goal": _goal(assignment),
         "plan": assignment.places.plan,
         "directory": assignment.places.directory,
@@ -241,28 +232,34 @@ def _of_a_task(texts: Texts, assignment: Assignment) -> dict[str, str]:
 def breadcrumb(progress: Progress) -> str:
     """Returns how far the run is when a task begins; tasks are counted in the order of the plan."""
     position, total, done = progress.position, progress.total, progress.done
-    if done == 0 and position == 1:
-        return f"Executing Task 1 of {total}:"
+    own = _task_label(progress.name or str(position))
+    is_first = done == 0 and position == 1
+    if progress.is_in_order and not progress.name:
+        return (
+            f"Executing Task 1 of {total}:"
+            if is_first
+            else f"Tasks 1-{done} of {total} completed. Now executing {own}:"
+        )
+    if is_first:
+        return f"Executing {own}, the first of {total}:"
     if progress.is_in_order:
-        return f"Tasks 1-{done} of {total} completed. Now executing Task {position}:"
-    return f"{done} of {total} tasks are done. Now executing Task {position}:"
+        first, last = progress.first, progress.last
+        past = _task_label(first) if done == 1 else f"Tasks {first} to {last}"
+        return f"{past} ({done} of {total}) completed. Now executing {own}:"
+    return f"{done} of {total} tasks are done. Now executing {own}:"
+
+
+def _task_label(name: str) -> str:
+    return unit_label(UnitId(name), Mode.TASKS)
 
 
 def _rules(texts: Texts, assignment: Assignment) -> str:
     return texts.fill("rules", directory=assignment.places.directory)
 
 
-def _under_review(assignment: Assignment) -> str:
-    """Returns what the work was meant to be: one unit, and where it stands among the others."""
-    progress = assignment.progress
-    alone = progress.total == 1
-    title = "**Task:**" if alone else f"**Current Task ({progress.position}/{progress.total}):**"
-    return f"{title} {_one_line(assignment.heading)}\n\n{_sections(assignment.tasks)}"
-
-
 def _subtask(task: Task) -> str:
     kind = f"[{task.type}] " if task.type is not None else ""
-    return f"### {task.id}: {kind}{_one_line(task.title)}\n{fenced(task.section, 'markdown')}"
+    return f"### {task.id}: {kind}{one_line(task.title)}\n{fenced(task.section, 'markdown')}"
 
 
 def _sections(tasks: Sequence[Task]) -> str:
@@ -272,6 +269,14 @@ def _sections(tasks: Sequence[Task]) -> str:
     [task] = tasks
     text = task.section if task.title in task.section else f"{task.title}\n\n{task.section}"
     return fenced(text, "markdown")
+
+
+def _other(other: OtherPiece, mode: Mode) -> str:
+    """Returns another piece as lines: its heading, its criteria and its files."""
+    tasks = other.unit.pieces
+    done = " (done)" if other.is_done else ""
+    lines = (one_line(line) for line in (*_criteria(tasks), *_files(tasks)))
+    return "\n".join((one_line(unit_heading(other.unit, mode)) + done, *(f"- {line}" for line in lines)))
 
 
 def _criteria(tasks: Iterable[Task]) -> list[str]:
@@ -292,14 +297,14 @@ def _files(tasks: Iterable[Task]) -> list[str]:
 
 
 def _listed(items: Iterable[str], otherwise: str) -> str:
-    lines = "\n".join(f"- {_one_line(item)}" for item in items)
+    lines = "\n".join(f"- {one_line(item)}" for item in items)
     return fenced(lines) if lines else otherwise
 
 
 def _landed(assignment: Assignment) -> str:
     if assignment.landed is None:
         return ""
-    return f"- `git show {assignment.landed}` shows what landed last"
+    return f"- Landed last: `git show {assignment.landed}`"
 
 
 def _dependencies(assignment: Assignment) -> str:
@@ -310,23 +315,14 @@ def _dependencies(assignment: Assignment) -> str:
     )
 
 
-def _kept(retry: Retry) -> str:
-    if retry.ref is None or retry.commit is None:
-        return ""
-    return f"`git show {retry.ref}` shows the failed attempt (commit {retry.commit})."
-
-
 def _answered(answers: Iterable[Answered]) -> str:
     return "\n\n".join(f"{fenced(each.question)}\n\n{fenced(each.answer)}" for each in answers)
 
 
 def _goal(assignment: Assignment) -> str:
-    return _one_line(assignment.goal)[:_LONGEST_GOAL]
+    return one_line(assignment.goal)[:_LONGEST_GOAL]
 
 
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _joined(parts: Iterable[str]) -> str:
+def joined(parts: Iterable[str]) -> str:
+    """Returns the parts of a prompt that say something, as the whole prompt."""
     return "\n\n".join(part for part in parts if part) + "\n"

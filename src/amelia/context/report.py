@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import reduce
 
 from amelia.context.chronicle import Chapter, Chronicle
-from amelia.context.summary import one_line, shortened
+from amelia.context.quoting import one_line
+from amelia.context.summary import shortened
 from amelia.model.agents import Spent
 from amelia.model.findings import Disposition
 from amelia.model.git import branch_ref
@@ -19,6 +20,7 @@ from amelia.model.standing import MilestoneStanding, RunStanding, UnitStanding, 
 
 _LONGEST = 500
 _MOST_FILES = 20
+_UNHELD = "A budget cannot hold for turns whose use nobody reported."
 _MAY_SHOW = str.maketrans({"`": "'", "|": "/", "<": "‹", ">": "›"})
 
 
@@ -287,7 +289,8 @@ def _costs(report: RunReport) -> str:
         *((_shown(unit.title), unit.cost) for unit in report.units if unit.cost is not None),
     ]
     lines = (f"| {what} | {cost_text(cost)} |" for what, cost in rows)
-    return "\n".join(("| for | used |", "|---|---|", *lines))
+    table = "\n".join(("| for | used |", "|---|---|", *lines))
+    return f"{table}\n\n{_UNHELD}" if report.cost.untold_turns else table
 
 
 def _commands(report: RunReport) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from amelia.context.chronicle import Chapter, Objection
-from amelia.context.prompts import fenced
+from amelia.context.quoting import fenced, one_line
 from amelia.model.interventions import Accepted
 from amelia.model.plan import Mode, Task, unit_heading
 
@@ -61,11 +61,6 @@ def review_feedback(chapter: Chapter, *, mode: Mode) -> str:
     if left := len(chapter.objections) - len(latest):
         parts.append(f"{left} earlier ones are in the journal of the run.")
     return "\n\n".join(parts) + "\n"
-
-
-def one_line(text: str) -> str:
-    """Returns a text of any shape as one line."""
-    return " ".join(text.split())
 
 
 def shortened(text: str, longest: int = _LONGEST_ACCOUNT) -> str:

@@ -8,6 +8,7 @@ from typing import cast
 
 from amelia.drive.stream import (
     DETAIL_LIMIT,
+    MESSAGE_LIMIT,
     Heard,
     Line,
     Result,
@@ -30,7 +31,19 @@ from amelia.model.agents import (
     Used,
 )
 
-_ENDS = frozenset({Ending.FAILED, Ending.AUTH, Ending.SESSION_LOST, Ending.NO_REPORT, Ending.OUT_OF_BUDGET})
+_ENDS = frozenset(
+    {
+        Ending.FAILED,
+        Ending.AUTH,
+        Ending.NO_CREDIT,
+        Ending.MODEL_NOT_FOUND,
+        Ending.UNUSABLE,
+        Ending.OVERFLOW,
+        Ending.SESSION_LOST,
+        Ending.NO_REPORT,
+        Ending.OUT_OF_BUDGET,
+    }
+)
 
 
 def read_plain_line(line: Line) -> tuple[Heard, ...]:
@@ -53,7 +66,7 @@ def _read_act(message: Mapping[str, object]) -> Heard | None:
                 SessionId(session[:DETAIL_LIMIT]), text_of(message.get("model"), DETAIL_LIMIT)
             )
         case {"type": "say", "text": str(text)}:
-            return Said(text_of(text))
+            return Said(text_of(text, MESSAGE_LIMIT))
         case {"type": "tool", "state": "started", "name": str(name)}:
             return ToolStarted(name[:DETAIL_LIMIT], text_of(message.get("detail"), DETAIL_LIMIT))
         case {"type": "tool", "state": "ended", "name": str(name), "ok": bool(ok)}:
@@ -89,6 +102,8 @@ def _read_end(message: Mapping[str, object]) -> Heard | None:
             )
         case {"type": "end", "ending": str(ending)} if ending in _ENDS:
             return Result(ending=Ending(ending), detail=text_of(message.get("detail"), DETAIL_LIMIT))
+        case {"type": "result", "text": str(text)}:
+            return Result(ending=Ending.OK, text=text[-MESSAGE_LIMIT:])
         case {"type": "result", "report": dict()}:
             return Result(ending=Ending.OK, report=cast("Mapping[str, object]", message["report"]))
         case _:

@@ -1,5 +1,6 @@
 """Finds the price of an agent's model in the table that comes with the extra `api`.
 
+- Of the models that Claude and Codex usually take, prices are known without it, for forecasts.
 - The table is the one that was installed; nothing is ever fetched from anywhere.
 - A table, provider or model that is not known has no price: that is None, never zero. So is the price behind
   a base URL of somebody's own.
@@ -7,12 +8,22 @@
   knows which of them were so long that the provider asks more.
 """
 
+from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 
+from amelia.drive.models import full_name, usual_model
 from amelia.model.agents import AgentSettings
 from amelia.model.prices import Price
 
 _PROVIDERS = {"claude": "anthropic", "codex": "openai"}
+USUAL = {
+    ("claude", "claude-opus-5-5"): Price(fresh=4.0e-6, cached=0.2e-6, written=5.0e-6, output=20.0e-6),
+    ("claude", "claude-sonnet-5-5"): Price(fresh=2.0e-6, cached=0.1e-6, written=2.5e-6, output=10.0e-6),
+    ("claude", "claude-haiku-5-5"): Price(fresh=0.1e-6, cached=0.01e-6, written=0.125e-6, output=0.5e-6),
+    ("codex", "gpt-6.1-sol"): Price(fresh=2.0e-6, cached=0.1e-6, written=2.5e-6, output=10.0e-6),
+}
+"""Prices of the models that agents take by themselves, as the table has them."""
 _SAMPLE = 1000  # tokens; far below what any provider calls long
 
 
@@ -25,6 +36,23 @@ def price_of(driver: str, settings: AgentSettings) -> Price | None:
         return _look_up(provider, model)
     provider = _PROVIDERS.get(driver)
     return None if provider is None else _look_up(provider, settings.model)
+
+
+def likely_price(agent: AgentSettings) -> Price | None:
+    """Returns what the model costs that an agent will probably take; for forecasts, not for accounts."""
+    model = usual_model(agent)
+    if model is None or agent.base_url is not None:
+        return None
+    name = full_name(agent.driver, model.name)
+    found = price_of(agent.driver, replace(agent, model=name))
+    return USUAL.get((agent.driver, name)) if found is None else found
+
+
+def prices_of(driver: str) -> Callable[[str], Price | None]:
+    """Returns a function from the name of a model, as the agent tells it, to its price."""
+    provider = _PROVIDERS[driver]
+    _look_up(provider, "")  # loads the table
+    return lambda model: _look_up(provider, model)
 
 
 @cache

@@ -16,13 +16,17 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from amelia.model.agents import AgentSettings
+from amelia.drive.recipes import Recipe, is_too_old, version_in
+from amelia.model.agents import AgentSettings, DriverInfo
 from amelia.model.errors import ConfigError
 from amelia.system.environment import clean_environment
 from amelia.system.process import run_supervised
 
 PROBE_TIME = timedelta(seconds=25)
 """How long a program may take to answer a question; less than `doctor` waits for a whole driver."""
+
+UNTRUSTED = "what a repository brings for it may count: that cannot be switched off"
+"""What a person should know of an agent that reads settings of a repository, trusted or not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +77,27 @@ async def ask_program(argv: Sequence[str], variables: Mapping[str, str]) -> Answ
         return Answer(exit_code=finished.exit_code, output=_read(output))
 
 
+async def probe_version(name: str, settings: AgentSettings, recipe: Recipe) -> DriverInfo:
+    """Asks a program that is known by name for its version; no model is asked, and no session begun."""
+    command = find_program(settings.command or (recipe.program,), driver=name, install=recipe.install)
+    variables: Mapping[str, str] = {**recipe.variables, **own_variables(recipe), **passed_variables(settings)}
+    answer = await ask_program([*command, *recipe.version], variables)
+    version = version_in(answer.text)
+    least = ".".join(map(str, recipe.least))
+    if answer.exit_code != 0 and not version:
+        raise ConfigError(
+            f"driver {name}: {command[0]} says no version: {answer.text[-200:] or 'nothing'}",
+            hint=f"{recipe.install}, or give its path in `command`",
+        )
+    is_old = is_too_old(version, recipe.least)
+    notes = (
+        *([f"version {least} or newer is needed: {recipe.install}"] if is_old else []),
+        *([recipe.about_use] if recipe.about_use else []),
+        *([] if settings.trusts_repository or recipe.heeds_trust else [UNTRUSTED]),
+    )
+    return DriverInfo(command[0], version or "unknown", notes, is_ready=not is_old)
+
+
 def _read(output: Path) -> bytes:
     return output.read_bytes()
 
@@ -97,6 +122,11 @@ def keys_for(driver: str, settings: AgentSettings, defaults: Sequence[str] = ())
 def passed_variables(settings: AgentSettings) -> dict[str, str]:
     """Returns the variables that the settings pass on to the agent, as far as they are set."""
     return _set(settings.passes)
+
+
+def own_variables(recipe: Recipe) -> dict[str, str]:
+    """Returns the variables of the caller's that are called after an agent."""
+    return {name: value for name, value in os.environ.items() if value and recipe.is_own(name)}
 
 
 def _set(names: Sequence[str]) -> dict[str, str]:

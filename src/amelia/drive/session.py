@@ -2,13 +2,16 @@
 
 - Three clocks bound every turn: until the first event, between two events, and over all. The one that runs
   out first ends the turn and gives its end the name.
-- A turn that uses up its allowance, or whose login is refused, is ended at once: trying on costs, and helps
-  nobody. So is one that would wait for its provider: the run waits without keeping a lane.
+- A turn that uses up its allowance is ended at once. So is one that would wait for its provider: the run
+  waits without keeping a lane.
+- An agent whose login is refused has a bounded time to heal that by itself, for another process may have
+  renewed the login meanwhile; how the turn ended is then the agent's word.
 - A session belongs to the role that used it first and is refused in another: a reviewer never reads along in
   the developer's thoughts.
 - Cancelling a turn ends the agent's processes, within a bound, before the cancellation goes on.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, replace
@@ -24,8 +27,11 @@ from amelia.model.agents import (
     Ending,
     Retrying,
     Role,
+    Said,
     SessionId,
     Spent,
+    ToolEnded,
+    ToolStarted,
     Turn,
     TurnEnded,
     TurnSpec,
@@ -35,6 +41,7 @@ from amelia.model.errors import AmeliaError
 
 _DAY = 86_400.0
 LONGEST_RETRY = 60.0  # seconds that an agent may wait for its provider by itself
+REFUSAL_GRACE = 60.0  # seconds in which a refused login may heal, from the first refusal on
 
 
 class SessionError(AmeliaError):
@@ -108,19 +115,19 @@ class _Stop:
 
 def _reason_to_stop(event: AgentEvent, spent: Spent, allowance: Allowance) -> _Stop | None:
     match event:
-        case Retrying(is_refused=True):
+        case Retrying(is_refused=True, delay=delay) if delay > LONGEST_RETRY:
             return _Stop(Ending.AUTH)
         case Retrying(delay=delay) if delay > LONGEST_RETRY:
             again = datetime.now(UTC) + timedelta(seconds=min(delay, _DAY))
             return _Stop(Ending.LIMITED, again.isoformat())
-        case Used() if allowance.is_used_up_by(spent):
+        case Used(is_estimate=False) if allowance.is_used_up_by(spent):
             return _Stop(Ending.OUT_OF_BUDGET)
         case _:
             return None
 
 
 def _hear(event: AgentEvent, alarm: "_Alarm", on_event: Callable[[AgentEvent], None] | None) -> None:
-    alarm.heard()
+    alarm.heard(event)
     if on_event is not None:
         on_event(event)
 
@@ -133,24 +140,41 @@ class _Alarm:
         self._silence = clocks.silence.total_seconds()
         self._wall = now + clocks.wall.total_seconds()
         self._quiet = now + clocks.first_event.total_seconds()
-        self._first = anyio.Event()
+        self._refused = math.inf
+        self._has_heard = False
+        self._nearer = anyio.Event()
 
-    def heard(self) -> None:
-        self._quiet = anyio.current_time() + self._silence
-        self._first.set()
+    def heard(self, event: AgentEvent) -> None:
+        """Winds the clocks; only an answer of the provider tells that a refusal is over."""
+        due, now = self._due, anyio.current_time()
+        self._quiet = now + self._silence
+        self._has_heard = True
+        match event:
+            case Retrying(is_refused=True):
+                self._refused = min(self._refused, now + REFUSAL_GRACE)
+            case Said() | ToolStarted() | ToolEnded() | Used():
+                self._refused = math.inf
+            case _:
+                pass
+        if self._due < due:
+            self._nearer.set()
 
     async def guard(self, turn: Turn) -> None:
-        await self._wait()
-        if self._wall <= self._quiet:
-            await turn.kill(Ending.TIMED_OUT_WALL)
-        elif self._first.is_set():
-            await turn.kill(Ending.TIMED_OUT_SILENCE)
-        else:
-            await turn.kill(Ending.TIMED_OUT_FIRST_EVENT)
+        """Waits until a clock has run out, and ends the turn."""
+        while (left := self._due - anyio.current_time()) > 0:
+            self._nearer = anyio.Event()
+            with anyio.move_on_after(left):
+                await self._nearer.wait()
+        await turn.kill(self._ending)
 
-    async def _wait(self) -> None:
-        """Returns when a clock has run out; the first event may bring that nearer, the others put it off."""
-        with anyio.CancelScope(deadline=min(self._quiet, self._wall)):
-            await self._first.wait()
-        while (left := min(self._quiet, self._wall) - anyio.current_time()) > 0:  # noqa: ASYNC110 - it moves
-            await anyio.sleep(left)
+    @property
+    def _due(self) -> float:
+        return min(self._quiet, self._wall, self._refused)
+
+    @property
+    def _ending(self) -> Ending:
+        if self._refused == self._due:
+            return Ending.AUTH
+        if self._wall <= self._quiet:
+            return Ending.TIMED_OUT_WALL
+        return Ending.TIMED_OUT_SILENCE if self._has_heard else Ending.TIMED_OUT_FIRST_EVENT

@@ -2,12 +2,17 @@
 
 from amelia.model.agents import REFUSED, Ending
 
-_NOT_NOW = frozenset({408, 429})
+_MEANT = {
+    **dict.fromkeys(REFUSED, Ending.AUTH),
+    402: Ending.NO_CREDIT,
+    404: Ending.MODEL_NOT_FOUND,
+    408: Ending.LIMITED,
+    413: Ending.OVERFLOW,
+    429: Ending.LIMITED,
+}
 _SERVER_ERROR = 500
 
 
 def ending_of_status(status: int) -> Ending:
     """Returns how a turn ends that is answered so: a person must act, waiting helps, or neither does."""
-    if status in REFUSED:
-        return Ending.AUTH
-    return Ending.LIMITED if status in _NOT_NOW or status >= _SERVER_ERROR else Ending.FAILED
+    return _MEANT.get(status, Ending.LIMITED if status >= _SERVER_ERROR else Ending.FAILED)

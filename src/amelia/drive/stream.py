@@ -8,7 +8,6 @@
 """
 
 import math
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias, cast
@@ -21,11 +20,12 @@ LINE_LIMIT = 10_000_000
 """Bytes of a line that are kept; a longer one is cut and can only be `Unparsed`."""
 
 TEXT_LIMIT = 50_000
+MESSAGE_LIMIT = 1_000_000
+"""Characters of a message in which a report is looked for; more than what is shown of it."""
+
 DETAIL_LIMIT = 2_000
 NUMBER_LIMIT = 10**15
 DEPTH_LIMIT = 50
-_MOST_BLOCKS = 10
-_FENCED = re.compile(r"^```[a-z]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Lines:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What an agent says of its own end."""
+    """What an agent says of its own end; `text` is its whole last message where that may hold its report."""
 
     ending: Ending
     report: Mapping[str, object] | None = None
@@ -146,13 +146,3 @@ def cost_of(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= NUMBER_LIMIT:
         return None
     return float(value) if math.isfinite(value) else None
-
-
-def read_report_text(text: str) -> Mapping[str, object] | None:
-    """Returns the JSON object that a message is, or that its last fenced block holds; None without one."""
-    blocks = _FENCED.findall(text[-LINE_LIMIT:])
-    for candidate in (text, *reversed(blocks[-_MOST_BLOCKS:])):
-        found = read_object(Line(candidate.strip().encode("utf-8", "replace")))
-        if found is not None:
-            return found
-    return None

@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import IO
 
 import anyio
+from anyio import to_thread
 
-from amelia.drive.ending import Seen, conclude
+from amelia.drive.ending import Seen, conclude, unusable
 from amelia.drive.stream import Dialect, Line, Lines, Result
 from amelia.drive.transcript import Redactor, Transcript
-from amelia.model.agents import AgentEvent, Ending, TurnSpec
+from amelia.model.agents import AgentEvent, Ending, SessionId, TurnSpec, Usage, Used, total
 from amelia.system.environment import clean_environment, looks_secret
 from amelia.system.process import Supervised, supervised
 
@@ -31,8 +32,11 @@ class Program:
     """How an agent is started; the prompt goes to its standard input.
 
     `explain` understands the end of the standard error of an agent that failed without a line about it;
+    `recount` finds what a session has used in all, by the agent's own record of it;
     `secrets` are values that nobody is to see, besides those of variables that are called like a secret;
-    `before_prompt` is what the program reads first, and the record does not hold.
+    `before_prompt` is what the program reads first, and the record does not hold; without `reads_prompt` it
+    is given its prompt in another way. `conclude` understands the end of a program that says itself nothing
+    of how it ended, by its exit code and the end of its standard error.
     """
 
     argv: Sequence[str]
@@ -41,6 +45,9 @@ class Program:
     explain: Callable[[str], Result | None] = lambda _: None
     secrets: tuple[str, ...] = ()
     before_prompt: str = ""
+    reads_prompt: bool = True
+    conclude: Callable[[int | None, str], Result | None] = lambda _code, _errors: None
+    recount: Callable[[SessionId], Usage | None] = lambda _: None
 
 
 def agent_environment(spec: TurnSpec, extra: Mapping[str, str]) -> dict[str, str]:
@@ -82,11 +89,28 @@ class ProgramTurn:
                         if not isinstance(heard, Result):
                             yield heard
             errors = transcript.errors(self._last_words)
-            if seen.result is None and self._exit_code and (explained := self._program.explain(errors)):
+            if seen.result is None and self._exit_code and (explained := self._explain(seen, errors)):
                 seen = seen.plus(explained)
+            if self._ended_by is None and (concluded := self._program.conclude(self._exit_code, errors)):
+                seen = seen.plus(concluded)
+            if (untold := await self._untold(seen)) is not None:
+                seen = seen.plus(untold)
+                yield untold
             ended = conclude(seen, exit_code=self._exit_code, ended_by=self._ended_by, errors=errors)
             transcript.end(ended)
         yield ended
+
+    async def _untold(self, seen: Seen) -> Used | None:
+        """Returns what a turn used that did not come to tell of it all, if the agent has written it down."""
+        if seen.session is None or (seen.result is not None and seen.result.ending is Ending.OK):
+            return None
+        recorded = await to_thread.run_sync(self._program.recount, seen.session)
+        before = self._spec.before if self._spec.resume else None
+        used = recorded.beyond(total(before, seen.usage)) if recorded is not None else None
+        return Used(used) if used is not None and used.tokens else None
+
+    def _explain(self, seen: Seen, errors: str) -> Result | None:
+        return self._program.explain(errors) or unusable(seen, self._exit_code, errors)
 
     async def interrupt(self) -> None:
         """Asks the agent to stop by itself."""
@@ -129,12 +153,16 @@ class ProgramTurn:
             self._exit_code = await process.wait()
             self._last_words = _tail(process.errors)
 
+    def _input(self) -> bytes:
+        prompt = self._spec.prompt if self._program.reads_prompt else ""
+        return f"{self._program.before_prompt}{prompt}".encode("utf-8", "replace")
+
     def _running(self) -> AbstractAsyncContextManager[Supervised]:
         return supervised(
             self._program.argv,
             cwd=Path(self._spec.cwd),
             env=self._program.environment,
-            stdin=f"{self._program.before_prompt}{self._spec.prompt}".encode("utf-8", "replace"),
+            stdin=self._input(),
             keeps_errors=True,
             lock=Path(self._spec.lock) if self._spec.lock else None,
         )

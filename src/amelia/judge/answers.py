@@ -35,10 +35,15 @@ def json_list(items: object) -> dict[str, object]:
     return {"type": "array", "items": items}
 
 
+def or_null(schema: Mapping[str, object]) -> dict[str, object]:
+    """Returns the schema of a value that may be null; some providers refuse a list of types."""
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
 _TEXT = {"type": "string"}
-_TEXT_OR_NULL = {"type": ["string", "null"]}
+_TEXT_OR_NULL = or_null(_TEXT)
 _NUMBER = {"type": "integer"}
-_NUMBER_OR_NULL = {"type": ["integer", "null"]}
+_NUMBER_OR_NULL = or_null(_NUMBER)
 
 REPORT_SCHEMA: Mapping[str, object] = json_object(
     status={"type": "string", "enum": ["completed", "partial", "failed"]},
@@ -46,17 +51,14 @@ REPORT_SCHEMA: Mapping[str, object] = json_object(
     subtasks_completed=json_list(_TEXT),
     subtasks_failed=json_list(_TEXT),
     error_context=_TEXT_OR_NULL,
-    needs_clarification={
-        "anyOf": [
-            json_object(
-                question=_TEXT,
-                options=json_list(_TEXT),
-                default=_TEXT_OR_NULL,
-                deadline_minutes=_NUMBER_OR_NULL,
-            ),
-            {"type": "null"},
-        ]
-    },
+    needs_clarification=or_null(
+        json_object(
+            question=_TEXT,
+            options=json_list(_TEXT),
+            default=_TEXT_OR_NULL,
+            deadline_minutes=_NUMBER_OR_NULL,
+        )
+    ),
 )
 REVIEW_SCHEMA: Mapping[str, object] = json_object(
     approved={"type": "boolean"},

@@ -4,10 +4,10 @@ Complete as far as it goes: messages are whole, in the order of the problems, un
 does not fit is counted, never dropped in silence.
 """
 
-from amelia.model.evidence import Verdict
+from amelia.model.evidence import NoteCode, Verdict
 
 _ROOM = 20_000
-_DESPITE = "You declared this work to be done, but the executed checks do not accept it:"
+_DESPITE = "This work was declared to be done, but the executed checks do not accept it:"
 
 
 def feedback(verdict: Verdict, *, is_promised: bool = False) -> str:
@@ -24,4 +24,5 @@ def feedback(verdict: Verdict, *, is_promised: bool = False) -> str:
         told.append(entry if len(entry) <= room else f"{entry[:room]}\n[cut]")
         room -= len(told[-1])
     opening = _DESPITE if is_promised else "The executed checks do not accept this work:"
-    return "\n\n".join((opening, *told)) + "\n"
+    noted = [f"Note: {note.message}" for note in verdict.notes if note.code is NoteCode.LEFT_OUT]
+    return "\n\n".join((opening, *told, *noted)) + "\n"

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 import msgspec
 
-from amelia.judge.answers import Invalid, json_list, json_object
+from amelia.judge.answers import Invalid, json_list, json_object, or_null
 from amelia.model.plan import Priority, Task, TaskId, TaskType
+from amelia.plan.declared import spelled_out
 
 _TEXT = {"type": "string"}
-_TEXT_OR_NULL = {"type": ["string", "null"]}
+_TEXT_OR_NULL = or_null(_TEXT)
 _MOST_TASKS = 500
 _MOST = 200
 _LONGEST_LINE = 1000
@@ -27,6 +28,7 @@ PLAN_SCHEMA: Mapping[str, object] = json_object(
             type={"type": "string", "enum": list(TaskType)},
             phase=_TEXT_OR_NULL,
             depends_on=json_list(_TEXT),
+            independent={"type": "boolean"},
             files_to_create=json_list(_TEXT),
             files_to_modify=json_list(_TEXT),
             test_files=json_list(_TEXT),
@@ -55,6 +57,7 @@ class _PlannedTask:
     type: TaskType | None = None
     phase: str | None = None
     depends_on: tuple[str, ...] = ()
+    independent: bool = False
     files_to_create: tuple[str, ...] = ()
     files_to_modify: tuple[str, ...] = ()
     test_files: tuple[str, ...] = ()
@@ -90,15 +93,17 @@ def read_planned(report: Mapping[str, object] | None) -> PlannedWork | Invalid:
 
 
 def _task(planned: _PlannedTask) -> Task:
+    needs = tuple(map(TaskId, _lines(planned.depends_on)))
     return Task(
         id=TaskId(_line(planned.id)),
         title=_line(planned.title),
         type=planned.type,
         phase=_line(planned.phase or "") or None,
-        depends_on=tuple(map(TaskId, _lines(planned.depends_on))),
-        files_to_create=_lines(planned.files_to_create),
-        files_to_modify=_lines(planned.files_to_modify),
-        test_files=_lines(planned.test_files),
+        depends_on=needs,
+        independent=planned.independent and not needs,
+        files_to_create=_paths(planned.files_to_create),
+        files_to_modify=_paths(planned.files_to_modify),
+        test_files=_paths(planned.test_files),
         acceptance_criteria=_lines(planned.acceptance_criteria),
         user_story=_line(planned.user_story or ""),
         priority=planned.priority,
@@ -109,6 +114,10 @@ def _task(planned: _PlannedTask) -> Task:
 
 def _lines(texts: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(line for text in texts[:_MOST] if (line := _line(text))))
+
+
+def _paths(texts: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(path for line in _lines(texts) for path in spelled_out(line)))
 
 
 def _line(text: str) -> str:

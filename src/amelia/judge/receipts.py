@@ -9,12 +9,12 @@ that cannot be read counts as absent. A run with a fault proves nothing, and is 
 import hashlib
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 import msgspec
 
-from amelia.model.evidence import Receipt, TestCommand
+from amelia.model.evidence import THE_COMMAND, Receipt, TestCommand
 
 
 class Receipts:
@@ -69,8 +69,24 @@ class Receipts:
         return self._directory / f"{name}-{self._key}-{run}.json"
 
 
-def told(receipt: Receipt) -> str:
-    """Returns in a line what was run, and what it showed."""
+def told(receipt: Receipt, *, red: Collection[str] = ()) -> str:
+    """Returns in a line what was run, and what it showed; `red` are the tests that were to fail."""
+    shown = _shown(receipt)
+    files = {result.id for result in receipt.results or () if result.is_module}
+    return f"{shown}; {red_as_wanted(red, files=files)}" if red else shown
+
+
+def red_as_wanted(red: Collection[str], *, files: Collection[str] = ()) -> str:
+    """Returns how many tests, or whole files of them, fail because a later unit implements what they test."""
+    if THE_COMMAND in red:
+        return "red, as wanted: the tests as a whole"
+    whole = sum(name in files for name in red)
+    counts = [(len(red) - whole, "test"), (whole, "test file")]
+    said = (f"{count} {what}{'s' if count > 1 else ''}" for count, what in counts if count)
+    return f"red, as wanted: {' and '.join(said)}"
+
+
+def _shown(receipt: Receipt) -> str:
     command = " ".join(receipt.command)
     if receipt.results is None:
         return f"{command}: exit code {receipt.exit_code}"

@@ -31,10 +31,8 @@ from amelia.model.evidence import (
     Verdict,
     VerifySettings,
 )
-from amelia.model.plan import TaskType
-
-PROVED_BY_TESTS = frozenset({TaskType.TEST, TaskType.IMPL, TaskType.REFACTOR})
-"""The types of work that are not accepted unless tests ran."""
+from amelia.model.plan import PROVED_BY_TESTS, TaskType
+from amelia.plan.declared import Asked, asked_for
 
 MAY_BE_CHANCE = frozenset(
     {
@@ -108,12 +106,24 @@ def of_files(demands: Demands, delta: Delta, settings: VerifySettings) -> Iterat
     if not delta.changes:
         yield Problem(ProblemCode.NO_CHANGES, "The unit changed nothing.")
     for wanted in demands.required_files:
-        if wanted not in delta.files and not any(covers(wanted, path) for path in delta.files):
-            text = f"The plan declares {wanted}, and it does not exist."
-            yield Problem(ProblemCode.MISSING_FILE, text, wanted)
+        yield from _of_required(wanted, delta)
     yield from protected_paths(delta.changes, settings.protected)
     yield from undeclared(delta.changes, demands.declared, enforce=settings.scope == "enforce")
     yield from unknown_submodules(delta.changes)
+
+
+def _of_required(wanted: str, delta: Delta) -> Iterator[Problem | Note]:
+    """Finds what is to be said of one declared path; a pattern asks for a file that matches it."""
+    asked = asked_for(wanted)
+    pattern = asked.pattern if asked.asked is Asked.PATTERN else wanted
+    if wanted not in delta.files and not any(covers(pattern, path) for path in delta.files):
+        missing = "it does not exist" if pattern == wanted else f"no file matches {pattern}"
+        yield Problem(ProblemCode.MISSING_FILE, f"The plan declares {wanted}, and {missing}.", wanted)
+    elif asked.asked is Asked.PATTERN:
+        changed = (change.path for change in delta.changes if change.status is not ChangeStatus.DELETED)
+        if not any(covers(pattern, path) for path in changed):
+            text = f"The plan declares {wanted}; files match {pattern}, and this unit changed none of them."
+            yield Note(NoteCode.UNCHANGED_PATTERN, text, wanted)
 
 
 def _of_weakened_tests(
@@ -140,7 +150,7 @@ def _of_receipts(
 ) -> Iterator[Problem | Note]:
     """Finds what is to be said about the runs themselves."""
     if result is None:
-        if demands.required_green or not PROVED_BY_TESTS.isdisjoint(demands.types):
+        if demands.required_green or _needs_tests(demands):
             text = "This unit has to be proved by tests, and no command to run them is known."
             yield Problem(ProblemCode.NOT_EXECUTED, text)
         else:
@@ -157,10 +167,14 @@ def _of_receipts(
             else "They never ran."
         )
         text = f"The tests could not be run on what this unit started from. {why}"
-        if TaskType.REFACTOR in demands.types:
+        if TaskType.REFACTOR in demands.types and not demands.tests_waived:
             yield Problem(ProblemCode.NO_BASELINE, text)
         else:
             yield Note(NoteCode.NO_BASELINE, text)
+
+
+def _needs_tests(demands: Demands) -> bool:
+    return not demands.tests_waived and not PROVED_BY_TESTS.isdisjoint(demands.types)
 
 
 def _has_new_tests(delta: Delta, before: Outcomes, now: Outcomes) -> bool:
@@ -224,8 +238,7 @@ def _of_absent_tests(case: Case) -> Iterator[Problem | Note]:
     """Says that there were no tests at all, where there had to be some."""
     if case.is_whole or has_single_tests(case.now):
         return
-    is_asked_for = not case.demands.tests_waived and not PROVED_BY_TESTS.isdisjoint(case.demands.types)
-    if is_asked_for or has_single_tests(case.before):
+    if _needs_tests(case.demands) or has_single_tests(case.before):
         yield Problem(ProblemCode.NO_TESTS, "The command ran and found no tests.")
     else:
         yield Note(NoteCode.NO_TESTS, "The command ran and found no tests; none were asked for.")

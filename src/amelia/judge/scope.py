@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from amelia.judge.globs import covered
 from amelia.model.evidence import Change, ChangeStatus, Note, NoteCode, Problem, ProblemCode
+from amelia.plan.declared import as_pattern
 
 PROTECTED = ("amelia.toml", ".project-config.json", "docs/amelia/**", ".venv/**", "venv/**")
 """What no agent may change: the settings and the programs its tests run with, and the records of runs."""
@@ -29,8 +30,9 @@ def undeclared(
     """Finds changes to files that no task of the unit declares."""
     if not declared:
         return
+    patterns = tuple(map(as_pattern, declared))
     for change in changes:
-        if covered(change.path, declared):
+        if covered(change.path, patterns):
             continue
         message = f"{change.path} was {_past(change)}, and no task of this unit declares it."
         if enforce:

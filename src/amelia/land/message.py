@@ -47,7 +47,8 @@ def unit_message(unit: Unit, *, mode: Mode, goal: str, marks: Mapping[str, str])
     if len(titles) > _MOST_LINES:
         shown.append(f"- and {len(titles) - _MOST_LINES} more")
     body = "\n".join(shown) if len(titles) > 1 else ""
-    named = goal if mode is Mode.SINGLE and goal else unit_heading(unit, mode)
+    is_whole_plan = mode is Mode.SINGLE and unit.piece_of is None
+    named = goal if is_whole_plan and goal else unit_heading(unit, mode)
     subject = _line(named, _LONGEST_SUBJECT)
     return sealed("\n\n".join(part for part in (subject, body) if part), marks)
 

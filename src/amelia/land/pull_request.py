@@ -9,8 +9,8 @@ from pathlib import Path
 
 from anyio import to_thread
 
-from amelia.land.deliver import again, branch_name, branch_problem, refused
-from amelia.model.delivery import DeliveryRefused, Finish, RunDelivered
+from amelia.land.deliver import again, branch_name, find_offer, refused
+from amelia.model.delivery import DeliveryRefused, Finish, FinishChosen, RunDelivered
 from amelia.model.facts import RunStarted
 from amelia.model.git import branch_ref
 from amelia.system.git_checkout import list_remotes, push
@@ -36,30 +36,31 @@ class Letter:
 
 
 async def open_pull_request(
-    source: Source, facts: RunStarted, letter: Letter
+    source: Source, facts: RunStarted, letter: Letter, *, without_record: bool = False
 ) -> RunDelivered | DeliveryRefused:
     """Pushes the branch of a run and opens a pull request for it, or says how."""
     finish, branch = Finish.PR, branch_name(facts.run)
-    tip = branch_problem(source, facts, finish=finish)
-    if isinstance(tip, DeliveryRefused):
-        return tip
+    offer = find_offer(source, facts, wish := FinishChosen(finish, without_record))
+    if isinstance(offer, DeliveryRefused):
+        return offer
     remote = _remote(source, facts.onto)
     if remote is None:
         add = ["git", "remote", "add", _FIRST, "ADDRESS"]
-        return refused(finish, "there is no remote to push to", add, again(facts.run, finish))
+        return refused(finish, "there is no remote to push to", add, again(facts.run, wish))
     create = creation(branch, onto=facts.onto, title=letter.title, body=letter.body)
-    by_hand = (["git", "push", remote, branch], create)
+    refspec = f"{offer.tip}:{branch_ref(facts.run)}"
+    by_hand = (["git", "push", remote, refspec if without_record else branch], create)
     if not await is_logged_in(source.top):
         return refused(finish, "gh is not there, or nobody is logged in to it", *by_hand)
     pushed = await to_thread.run_sync(
-        lambda: push(source.repository, remote, branch_ref(facts.run), environment=hub_environment())
+        lambda: push(source.repository, remote, refspec, environment=hub_environment())
     )
     if pushed.code != 0:
         return refused(finish, f"{remote} does not take the branch: {pushed.err.strip()[:2000]}", *by_hand)
     found = await find_pull_request(source.top, branch) or await create_pull_request(source.top, create)
     if isinstance(found, Said):
         return refused(finish, f"gh opens no pull request: {found.text or found.code}", create)
-    return RunDelivered(finish, tip, found)
+    return RunDelivered(finish, offer.tip, found)
 
 
 def _remote(source: Source, onto: str | None) -> str | None:

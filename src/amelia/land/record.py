@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from amelia.land.message import read_trailers, sealed
-from amelia.model.git import CommitId, TreeId, branch_ref, ref_component
+from amelia.model.git import CommitId, TreeId, branch_ref, ref_component, tip_ref
 from amelia.system.git import Repository
 from amelia.system.git_commands import (
     describe_ref,
@@ -56,6 +56,14 @@ def with_record(
         load_index(index, tip)
         stage_blobs(index, {f"{path}/{name}": blob for name, blob in zip(names, blobs, strict=True)})
         return write_tree(index)
+
+
+def below_record(where: Repository, run: str) -> CommitId | None:
+    """Returns what landed last before the record, if the record of a run is on top of its work."""
+    found = describe_ref(where, tip_ref(run), "parent", "contents")
+    if found is None or "Amelia-Record" not in read_trailers(found[1]):
+        return None
+    return CommitId(found[0])
 
 
 def recorded_commit(where: Repository, tip: CommitId, *, run: str, path: str) -> CommitId | None:

@@ -6,18 +6,27 @@
   places, there is no revert, and the files are named.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from amelia.context.letter import one_line
 from amelia.land.message import sealed
+from amelia.land.record import below_record
 from amelia.model.git import CommitId, Conflict, Merged, Merging, Stamp, TreeId, ref_component
-from amelia.system.git_checkout import Logged, is_ancestor, log_messages, merge_base
+from amelia.system.git_checkout import (
+    Logged,
+    branches_with,
+    is_ancestor,
+    log_branches,
+    log_messages,
+    merge_base,
+)
 from amelia.system.git_commands import commit_tree, merge_trees, tree_of
 from amelia.system.git_places import Source
 
 _UNDONE = "Amelia-Undone"
+_DELIVERS = "Amelia-Delivers"
 _RUN = "Amelia-Run"
 
 
@@ -42,6 +51,36 @@ def found_in(source: Source, run: str, *, base: CommitId, tip: CommitId) -> tupl
         Step(one.parents[0], one.commit) for one in commits if len(one.parents) == 1 and _says(one, mark)
     )
     return steps or ((Step(base, tip),) if _has_all(source, base=base, tip=tip) else ())
+
+
+def delivery_mark(tip: CommitId) -> Mapping[str, str]:
+    """Returns what tells the commit that squashed or merged the work of a run up to a commit."""
+    return {_DELIVERS: tip}
+
+
+def whole_in(source: Source, *, base: CommitId, tip: CommitId) -> CommitId | None:
+    """Returns the commit by which all that a run landed came into what is checked out, if it did.
+
+    A part of it does not count; by whose hand it came does not matter.
+    """
+    head = source.head
+    if head is None:
+        return None
+    mark = f"{_DELIVERS}: {tip}"
+    commits = log_messages(source.repository, head, without=base, saying=mark)
+    if (found := next((one.commit for one in commits if _says(one, mark)), None)) is not None:
+        return found
+    if is_ancestor(source.repository, tip, head):
+        return tip
+    return head if _has_all(source, base=base, tip=tip) else None
+
+
+def merged_elsewhere(source: Source, run: str, *, base: CommitId, tip: CommitId) -> tuple[str, ...]:
+    """Returns the branches that hold the work of a run, here and at remotes, but for those of runs."""
+    where, mark = source.repository, f"{_RUN}: {ref_component(run)}"
+    brought = log_branches(where, without=base, saying=f"{_DELIVERS}: ")
+    commits = {tip, below_record(where, run) or tip, *(one.commit for one in brought if _says(one, mark))}
+    return tuple(ref for ref in branches_with(where, commits) if not _is_ours(ref))
 
 
 def undone_by(source: Source, run: str, *, base: CommitId) -> CommitId | None:
@@ -90,8 +129,16 @@ def revert_message(run: str, *, goal: str, steps: Sequence[Step]) -> str:
 
 
 def _says(one: Logged, mark: str) -> bool:
-    """Says whether a message has a line of its own for a mark; squashed messages are often indented."""
-    return any(line.strip() == mark for line in one.message.splitlines())
+    """Says whether a message has a line of its own for a mark; squashed messages are often indented.
+
+    The first line is a title, which anybody may have written.
+    """
+    return any(line.strip() == mark for line in one.message.splitlines()[1:])
+
+
+def _is_ours(ref: str) -> bool:
+    """Says whether a branch is one of a run, here or at a remote; other runs may start from this one."""
+    return ref.startswith("refs/heads/amelia/") or "/amelia/" in ref.removeprefix("refs/remotes")
 
 
 def _has_all(source: Source, *, base: CommitId, tip: CommitId) -> bool:

@@ -10,12 +10,20 @@ from typing import TypeAlias
 
 from amelia.land.checkout import move_checkout, named
 from amelia.land.deliver import branch_name
-from amelia.land.revert import Step, commit_revert, found_in, revert_message, undone_by, without
+from amelia.land.revert import (
+    Step,
+    commit_revert,
+    found_in,
+    merged_elsewhere,
+    revert_message,
+    undone_by,
+    without,
+)
 from amelia.model.delivery import RunUndone
 from amelia.model.errors import AmeliaError
 from amelia.model.facts import RunStarted
 from amelia.model.git import CommitId, Conflict, Stamp, TreeId, branch_ref, undone_ref
-from amelia.system.git_checkout import branches_with, move_refs
+from amelia.system.git_checkout import move_refs
 from amelia.system.git_commands import describe_ref, set_ref, tree_of
 from amelia.system.git_places import Source
 
@@ -69,7 +77,7 @@ def way_back(source: Source, facts: RunStarted, tip: CommitId) -> Way:
         return Back(RunUndone(branch, commit))
     steps = found_in(source, run, base=facts.base, tip=tip)
     if not steps:
-        return _take_away(source, run, tip)
+        return _take_away(source, facts, tip)
     if source.branch is None:
         raise UndoRefusedError("no branch is checked out", hint="git switch the-branch-with-the-run")
     reverted = without(source, steps)
@@ -97,9 +105,9 @@ def take_back(source: Source, facts: RunStarted, way: Way, *, stamp: Stamp) -> R
             return _revert(source, facts, way, stamp=stamp)
 
 
-def _take_away(source: Source, run: str, tip: CommitId) -> TakeAway | Back:
-    others = [ref for ref in branches_with(source.repository, tip) if not _is_ours(ref)]
-    if others:
+def _take_away(source: Source, facts: RunStarted, tip: CommitId) -> TakeAway | Back:
+    run = facts.run
+    if others := merged_elsewhere(source, run, base=facts.base, tip=tip):
         names = [ref.removeprefix("refs/heads/").removeprefix("refs/remotes/") for ref in others]
         raise UndoRefusedError(
             f"the run is merged into {named(names)}, which is not checked out",
@@ -119,11 +127,6 @@ def _take_away(source: Source, run: str, tip: CommitId) -> TakeAway | Back:
             hint=f"give them a branch of their own: git branch -m {branch_name(run)} another-name",
         )
     return TakeAway(tip, CommitId(found[0]))
-
-
-def _is_ours(ref: str) -> bool:
-    """Says whether a branch is one of a run, here or at a remote; other runs may start from this one."""
-    return ref.startswith("refs/heads/amelia/") or "/amelia/" in ref.removeprefix("refs/remotes")
 
 
 def _revert(source: Source, facts: RunStarted, way: Revert, *, stamp: Stamp) -> RunUndone | LeftOnBranch:

@@ -12,8 +12,10 @@ from enum import StrEnum
 from typing import NewType, Protocol, TypeAlias
 
 AUTO = "auto"
-DRIVERS = ("claude", "codex", "api", "acp", "script")
-"""Every driver there is, by its name in the settings; `AUTO` stands for the first that is there and ready."""
+DRIVERS = ("claude", "codex", "api", "acp", "command", "script")
+"""Every kind of driver, by its name in the settings; `AUTO` stands for the first that is there and ready."""
+NAMED = ("opencode", "gemini", "copilot", "goose", "qwen", "kimi", "vibe", "openhands", "kilo", "aider")
+"""Agents that are drivers by their own names; recipes of `drive` say how each is started."""
 
 SessionId = NewType("SessionId", str)
 REFUSED = frozenset({401, 403})
@@ -44,6 +46,10 @@ class Ending(StrEnum):
     NO_REPORT = "no_report"  # a clean exit, but nothing that could be judged
     LIMITED = "limited"  # the provider's limit is reached; `until` says when to go on, if it is known
     AUTH = "auth"  # the provider refuses the key or the login
+    NO_CREDIT = "no_credit"  # nothing is left of the provider's credit, and no wait brings it back
+    MODEL_NOT_FOUND = "model_not_found"  # the provider has no such model, or is not at that address
+    UNUSABLE = "unusable"  # the program does not take the way it was started, or cannot be started at all
+    OVERFLOW = "overflow"  # the session does not fit into the model's context window any more
     SESSION_LOST = "session_lost"  # the session to go on with is not there any more; nothing was done
     OUT_OF_BUDGET = "out_of_budget"  # used up what it may use, and was stopped
     CRASHED = "crashed"  # a bad exit without a result
@@ -88,6 +94,16 @@ class Usage:
             return Usage(*tokens)
         return Usage(*tokens, round(max(0.0, self.cost - before.cost), _DIGITS))
 
+    def beyond(self, known: "Usage | None") -> "Usage":
+        """Returns what of this a count that is known does not hold; a cost only if both are known."""
+        if known is None:
+            return self
+        tokens = self.input_tokens - known.input_tokens, self.output_tokens - known.output_tokens
+        more = max(0, tokens[0]), max(0, tokens[1])
+        if self.cost is None or known.cost is None:
+            return Usage(*more)
+        return Usage(*more, round(max(0.0, self.cost - known.cost), _DIGITS))
+
 
 def total(first: Usage | None, second: Usage | None) -> Usage | None:
     """Returns the sum of what was used; a cost is known only if both are. None is no report, not zero."""
@@ -97,7 +113,7 @@ def total(first: Usage | None, second: Usage | None) -> Usage | None:
     return Usage(
         first.input_tokens + second.input_tokens,
         first.output_tokens + second.output_tokens,
-        (first.cost or 0.0) + (second.cost or 0.0) if is_known else None,
+        round((first.cost or 0.0) + (second.cost or 0.0), _DIGITS) if is_known else None,
     )
 
 
@@ -160,8 +176,9 @@ UNBOUNDED = Allowance()
 class AgentSettings:
     """Which agent takes a role; `auto` is the first that is there and healthy.
 
-    `command` is its program where it is not to be looked for, with arguments that always come first; `key`
-    names the environment variable that holds the key, `passes` more variables that the agent may see.
+    `command` is its program where it is not to be looked for, with arguments that always come first, and
+    `resume_command` the line by which the `command` driver goes on with a session; `key` names the
+    environment variable that holds the key, `passes` more variables that the agent may see.
     Settings, servers and hooks that the repository brings for agents count only if it is trusted.
     """
 
@@ -174,6 +191,7 @@ class AgentSettings:
     script: str | None = None
     trusts_repository: bool = False
     max_turns: int | None = None
+    resume_command: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,15 +276,19 @@ class Retrying:
 
     @property
     def is_refused(self) -> bool:
-        """Says whether trying again cannot help: the key or the login is wrong."""
+        """Says whether the key or the login is refused; trying again helps only if somebody renews it."""
         return self.status in REFUSED
 
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """What was used since the last such event of the turn; never a running total."""
+    """What was used since the last such event of the turn; never a running total.
+
+    The cost of an estimate is corrected by the next one that is none, and ends nothing until then.
+    """
 
     usage: Usage
+    is_estimate: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,12 +298,21 @@ class Unparsed:
     line: str
 
 
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A JSON object in a message; one that does not stand alone may be a quote of something else."""
+
+    value: Mapping[str, object]
+    stands_alone: bool = True
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnEnded:
     """The turn is over: derived from the agent's result, its exit code and who ended it.
 
     `text` is the agent's last message, `detail` says for people what happened,
-    `until` is the ISO time from which a limited agent can go on.
+    `until` is the ISO time from which a limited agent can go on. Where the report had to be looked for in
+    the last message, `written` are all the objects that are there, and `report` is the last of them.
     """
 
     ending: Ending
@@ -292,6 +323,7 @@ class TurnEnded:
     exit_code: int | None = None
     until: str | None = None
     usage: Usage | None = None
+    written: tuple[Written, ...] = ()
 
 
 AgentEvent: TypeAlias = (
@@ -311,13 +343,15 @@ AgentEvent: TypeAlias = (
 class DriverInfo:
     """What a probe found: the program that would run, its version, and what a person should know of it.
 
-    It is ready unless neither a key nor a login is there that its provider could accept.
+    It is ready unless neither a key nor a login is there that its provider could accept; `login` says which
+    one is, where that is known.
     """
 
     program: str
     version: str
     notes: tuple[str, ...] = ()
     is_ready: bool = True
+    login: str = ""
 
 
 class Turn(Protocol):

@@ -29,21 +29,26 @@ class Expected:
 class Progress:
     """How far a run is when a unit's step begins: the unit's place in the plan, and how many are done.
 
-    A run that `is_in_order` has landed exactly what stands before the unit in the plan.
+    A run that `is_in_order` has completed exactly what stands before the unit in the plan: `first` to `last`.
+    Where ids are not their places in the plan, `name` is the unit's own.
     """
 
     position: int = 1
     total: int = 1
     done: int = 0
     is_in_order: bool = True
+    name: str = ""
+    first: str = ""
+    last: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where a step belongs: the unit and its turn, the lane it runs in, and the base it started from.
 
-    `attempt` is the number of the turn, as in events; `number` that of the attempt it is part of. The work of
-    a unit that is `by_person` was done by hand, and the person set aside the doubts that are `accepted`.
+    `attempt` is the number of the turn, as in events; `number` that of the attempt it is part of. `red_tasks`
+    are those of the unit's tasks that write tests for a later unit to implement. The work of a unit that is
+    `by_person` was done by hand, and the person set aside the doubts that are `accepted`.
     """
 
     assigned: Unit
@@ -54,6 +59,7 @@ class Place:
     number: int = 1
     by_person: bool = False
     accepted: tuple[Accepted, ...] = ()
+    red_tasks: tuple[TaskId, ...] = ()
 
     @property
     def unit(self) -> UnitId:
@@ -97,13 +103,17 @@ class VerifyWork:
 
 @dataclass(frozen=True, slots=True)
 class ReviewWork:
-    """Let another agent read the work; later rounds see what changed since `reviewed`."""
+    """Let another agent read the work; later rounds see what changed since `reviewed`.
+
+    `red` are the tests that fail as they should: a later unit implements what they test.
+    """
 
     at: Place
     work: Work
     reviewed: CommitId | None
     open_findings: tuple[Finding, ...]
     notes: tuple[str, ...] = ()
+    red: tuple[str, ...] = ()
     allowance: Allowance = UNBOUNDED
     step = Step.REVIEW
 
@@ -115,6 +125,7 @@ class EvaluateFindings:
     at: Place
     work: Work
     findings: tuple[Finding, ...]
+    red: tuple[str, ...] = ()
     allowance: Allowance = UNBOUNDED
     step = Step.EVALUATE
 

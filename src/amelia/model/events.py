@@ -163,7 +163,8 @@ class AttemptEnded:
     """The developer's turn is over, and what it left is kept; it may have ended with a question.
 
     `finished` are the tasks that need not be done again if the turn goes on; `promised` says that the agent
-    declared its work to be done, which proves nothing.
+    declared its work to be done, which proves nothing, `progressed` that the turn changed a file, `reported`
+    that there was a report if it ended well.
     """
 
     unit: UnitId
@@ -177,6 +178,8 @@ class AttemptEnded:
     question: Question | None = None
     finished: tuple[TaskId, ...] = ()
     promised: bool = False
+    progressed: bool = True
+    reported: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -135,6 +135,8 @@ class NoteCode(StrEnum):
 
     NOTHING_EXECUTED = "nothing_executed"
     """No tests ran; only files were looked at."""
+    LEFT_OUT = "left_out"
+    """Generated files are in the worktree and no part of the work."""
     DECIDED_BY_PERSON = "decided_by_person"
     """Something that would be held against an agent, done by a person's own hand."""
     NO_TESTS = "no_tests"
@@ -157,6 +159,8 @@ class NoteCode(StrEnum):
     """Tests demand less than before, or are run in another way, by a unit that may edit them."""
     OUT_OF_SCOPE = "out_of_scope"
     """A changed file is declared by no task of the unit."""
+    UNCHANGED_PATTERN = "unchanged_pattern"
+    """A declared path is a pattern, and only files match it that the unit did not change."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from amelia.model.agents import AgentSettings, Clocks
 from amelia.model.delivery import Finish
 from amelia.model.evidence import TestCommand, VerifySettings
 from amelia.model.git import CommitId
-from amelia.model.plan import Milestone, Mode, Unit
+from amelia.model.plan import Milestone, Mode, TaskId, Unit
 from amelia.model.policy import Budget, Policy
 
 RunId = NewType("RunId", str)
@@ -26,7 +26,10 @@ class RecordPlace:
 class RunStarted:
     """A run of a plan on a repository began; everything that decides its course stands here.
 
-    `onto` is the branch that was checked out, `finish` what is to become of the run's own.
+    `onto` is the branch that was checked out, `finish` what is to become of the run's own. `tasks` are the
+    ids of the plan's tasks in its order, without those left out; `done_before` were completed already.
+    `replay_of` is the repository of the run that is played again, if this is a replay; `repository` is a copy
+    of it then.
     """
 
     run: RunId
@@ -37,6 +40,8 @@ class RunStarted:
     policy: Policy
     base: CommitId
     units: tuple[Unit, ...]
+    tasks: tuple[TaskId, ...] = ()
+    done_before: tuple[TaskId, ...] = ()
     milestones: tuple[Milestone, ...] = ()
     footprints: dict[str, tuple[str, ...]]
     agents: dict[str, AgentSettings]
@@ -48,6 +53,7 @@ class RunStarted:
     onto: str | None = None
     finish: Finish = Finish.LEAVE
     record: RecordPlace | None = None
+    replay_of: str | None = None
 
     @property
     def record_place(self) -> RecordPlace:

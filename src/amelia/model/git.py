@@ -18,6 +18,7 @@ Treeish: TypeAlias = TreeId | CommitId
 
 _PLAIN = frozenset(string.ascii_letters + string.digits + "-_")
 _LONGEST_COMPONENT = 200  # file systems allow 255 bytes, and git appends `.lock`
+_MOST_LEFT_OUT = 50
 _TAKEN = frozenset({"base", "tip", "undone"})
 
 
@@ -97,10 +98,14 @@ class HookRefused:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What an attempt left behind: the snapshot, whose parent is the unit's base, and its tree."""
+    """What an attempt left behind: the snapshot, whose parent is the unit's base, and its tree.
+
+    `left_out` are the first of the generated files that are no part of it, though nobody ignores them.
+    """
 
     commit: CommitId
     tree: TreeId
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +114,8 @@ class Snapshot:
 
     `message` is the commit's text as the hooks left it; `refused` says that one of them does not accept it.
     `absorbed` are repositories made inside the worktree, whose files are part of the snapshot. `unsaved` are
-    submodules with changes that no commit of theirs holds, so that the snapshot cannot either.
+    submodules with changes that no commit of theirs holds, so that the snapshot cannot either. `left_out` are
+    generated files that are no part of it, though nobody ignores them.
     """
 
     commit: CommitId
@@ -118,6 +124,12 @@ class Snapshot:
     refused: HookRefused | None = None
     absorbed: tuple[str, ...] = ()
     unsaved: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def work(self) -> Work:
+        """The snapshot as it is told of."""
+        return Work(self.commit, self.tree, self.left_out[:_MOST_LEFT_OUT])
 
 
 @dataclass(frozen=True, slots=True)

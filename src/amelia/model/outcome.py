@@ -38,6 +38,9 @@ class Reason(StrEnum):
     BRANCH_MOVED = "branch_moved"
     BUDGET = "budget"
     AUTH = "auth"
+    NO_CREDIT = "no_credit"
+    MODEL_NOT_FOUND = "model_not_found"
+    AGENT_UNUSABLE = "agent_unusable"
     APPROVAL = "approval"
     PLAN_ERRORS = "plan_errors"
     NO_PLAN = "no_plan"
@@ -67,6 +70,9 @@ _MEANINGS = {
     Reason.BRANCH_MOVED: "somebody else moved the branch of this run",
     Reason.BUDGET: "the budget is used up",
     Reason.AUTH: "the agent's login or key is refused",
+    Reason.NO_CREDIT: "the credit at the agent's provider is used up",
+    Reason.MODEL_NOT_FOUND: "the provider does not have the agent's model",
+    Reason.AGENT_UNUSABLE: "the agent's program cannot be used as it is installed",
     Reason.APPROVAL: "the plan needs your approval",
     Reason.PLAN_ERRORS: "the plan cannot run as it is",
     Reason.NO_PLAN: "the architect gave no valid plan in any of its attempts",

@@ -23,6 +23,10 @@ class TaskType(StrEnum):
     CHORE = "chore"
 
 
+PROVED_BY_TESTS = frozenset({TaskType.TEST, TaskType.IMPL, TaskType.REFACTOR})
+"""The types of work that are not accepted unless tests ran."""
+
+
 class TaskStatus(StrEnum):
     """Where a task stands. `blocked` is derived from dependencies, never written by an author."""
 
@@ -112,7 +116,10 @@ class Complexity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """One item of the plan. `line` and `end_line` are 1-based and inclusive."""
+    """One item of the plan. `line` and `end_line` are 1-based and inclusive.
+
+    An `independent` task depends on nothing by its author's own word, not only for want of one.
+    """
 
     id: TaskId
     title: str
@@ -131,6 +138,7 @@ class Task:
     priority: Priority = Priority.MEDIUM
     phase: str | None = None
     parallel: bool = False
+    independent: bool = False
     waiver: str | None = None
     complexity: Complexity = Complexity()
     max_attempts: int = 3
@@ -143,6 +151,11 @@ class Task:
     def files(self) -> tuple[str, ...]:
         """Returns every file the task declares, each once: created, modified, then tests."""
         return tuple(dict.fromkeys((*self.files_to_create, *self.files_to_modify, *self.test_files)))
+
+    @property
+    def is_proved_by_tests(self) -> bool:
+        """Says whether the task is not accepted unless tests ran; a waiver excuses all but writing tests."""
+        return self.type in PROVED_BY_TESTS and (self.waiver is None or self.type is TaskType.TEST)
 
     @property
     def estimated_complexity(self) -> Level:
@@ -181,7 +194,8 @@ class Unit:
     """What one agent session carries out and what is verified, reviewed and landed as one.
 
     `tasks` are ids of the plan's tasks as read; `pieces` are the tasks as they would run, which differ
-    from them only where a task was split. `group` is the level of the unit in the graph, from 1.
+    from them only where a task was split. `group` is the level of the unit in the graph, from 1. `piece_of`
+    names the unit that the plan asks for, of which this is a piece.
     """
 
     id: UnitId
@@ -190,6 +204,7 @@ class Unit:
     depends_on: tuple[UnitId, ...]
     group: int
     pieces: tuple[Task, ...] = field(default=(), repr=False)
+    piece_of: UnitId | None = None
 
 
 def unit_label(unit: UnitId, mode: Mode) -> str:
@@ -217,7 +232,8 @@ def unit_heading(unit: Unit, mode: Mode) -> str:
 class Plan:
     """A plan as its author wrote it, and the tasks that were read from it.
 
-    `descriptions` holds what the author says about milestones, by their names as tasks give them.
+    `descriptions` holds what the author says about milestones, by their names as tasks give them; `product`
+    is the path of the product's page that the plan refers to, `tracker` the id it states for itself.
     """
 
     text: str = field(repr=False)
@@ -226,3 +242,5 @@ class Plan:
     goal: str
     tasks: tuple[Task, ...]
     descriptions: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    product: str | None = None
+    tracker: str | None = None

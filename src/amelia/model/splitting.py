@@ -42,7 +42,7 @@ def _tasks_of(unit: Unit) -> tuple[TaskId, ...]:
 def _rooted(piece: Unit, whole: Unit, pieces: Sequence[Unit]) -> Unit:
     inside = {other.id for other in pieces}
     own = tuple(need for need in piece.depends_on if need in inside)
-    return replace(piece, depends_on=own or whole.depends_on)
+    return replace(piece, depends_on=own or whole.depends_on, piece_of=whole.piece_of or whole.id)
 
 
 def _redirected(

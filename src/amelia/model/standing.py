@@ -53,7 +53,8 @@ class UnitStanding:
 
     `reason` and `detail` say why it waits for a person, `blocked_by` names the failed or skipped units that
     keep it from starting. Its tasks are completed in `subtasks` when the agent reports them as done; they
-    are accepted only once the unit has landed. `task_status` is the status of the tasks that the unit
+    are accepted only once the unit has landed; `unreported` are those of which a turn that ended well said
+    nothing. `task_status` is the status of the tasks that the unit
     carries out, as a plan has it. Work that is `by_person` was done by hand; of what landed, `accepted` are
     the doubts that the person set aside.
     """
@@ -62,6 +63,7 @@ class UnitStanding:
     task_status: TaskStatus
     counters: Counters
     subtasks: Mapping[TaskId, UnitStatus]
+    unreported: tuple[TaskId, ...] = ()
     reason: Reason | None = None
     detail: str = ""
     blocked_by: tuple[UnitId, ...] = ()

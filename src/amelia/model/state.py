@@ -58,6 +58,12 @@ class Track:
     subtasks: tuple[tuple[TaskId, UnitStatus], ...] = ()
 
     @property
+    def unreported(self) -> tuple[TaskId, ...]:
+        """The tasks that are still under way; once the turn has ended well, those that it did not report."""
+        running = (task for task, status in self.subtasks if status is UnitStatus.RUNNING)
+        return () if self.by_person else tuple(running)
+
+    @property
     def counters(self) -> Counters:
         """The numbers of attempts, iterations and turns."""
         return Counters(
@@ -209,13 +215,17 @@ class Parked:
 
 @dataclass(frozen=True, slots=True)
 class Landed:
-    """One commit on the branch of the run; work that is `by_person` was done by hand, and not reviewed."""
+    """One commit on the branch of the run; work that is `by_person` was done by hand, and not reviewed.
+
+    `unreported` are the tasks of which the turn that landed said nothing.
+    """
 
     commit: CommitId
     attempt: int
     by_person: bool = False
     accepted: tuple[Accepted, ...] = ()
     counters: Counters = field(default=Counters(), compare=False)
+    unreported: tuple[TaskId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from amelia.model.diagnostics import Severity
 from amelia.model.plan import Mode
 from amelia.model.settings import PlanSettings
 from amelia.plan.compile import CompiledPlan, compile_plan
-from amelia.plan.product import gaps, read_criteria
+from amelia.plan.product import gaps, open_criteria, read_criteria, touched
 from amelia.plan.read import read_plan
 
 _MOST = 30
@@ -23,15 +23,29 @@ class Verdict:
     gaps: tuple[str, ...]
 
 
-def judge_plan(
-    data: bytes, *, settings: PlanSettings, mode: Mode | None, product: bytes | None = None
-) -> Verdict:
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """What a plan is for: the criteria of the product, the goal, and the text behind it."""
+
+    product: bytes | None = None
+    goal: str = ""
+    more: str = ""
+
+
+def judge_plan(data: bytes, *, settings: PlanSettings, mode: Mode | None, aim: Aim | None = None) -> Verdict:
     """Returns what is to be said of the text of a plan before a person approves it."""
     plan, diagnostics = read_plan(data)
     compiled = compile_plan(plan, diagnostics, settings=settings, mode=mode)
-    criteria = read_criteria(product) if product is not None else ()
-    left = tuple(gap[:_LONGEST] for gap in gaps(criteria, compiled.plan.tasks))
+    left = tuple(gap[:_LONGEST] for gap in _gaps(compiled, aim))
     return Verdict(compiled, tuple(_errors(compiled))[:_MOST], left[:_MOST])
+
+
+def _gaps(compiled: CompiledPlan, aim: Aim | None) -> Iterator[str]:
+    if aim is None or aim.product is None:
+        return iter(())
+    criteria = read_criteria(aim.product)
+    asked = touched(criteria, aim.goal, aim.more)
+    return gaps(asked, compiled.plan.tasks, known=open_criteria(criteria))
 
 
 def _errors(compiled: CompiledPlan) -> Iterator[str]:

@@ -3,7 +3,8 @@
 Every Markdown dialect only finds the places; what is the same for all of them is done here, once.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from amelia.model.diagnostics import Diagnostic, error, info
 from amelia.model.plan import Task, TaskId, TaskStatus
 from amelia.plan import words
+from amelia.plan.facts import is_usual_id, needs_nothing
 from amelia.plan.fields import read_fields
 from amelia.plan.labels import clean_title
 from amelia.plan.markdown import TICKS, Document
@@ -18,7 +20,12 @@ from amelia.plan.mentions import distinct
 from amelia.plan.outline import Outline
 from amelia.plan.reading import Place, Reading
 from amelia.plan.slips import find_slips
+from amelia.plan.unread import unread_tasks
 
+_PHASES = re.compile(
+    r"phases?\s*\d{1,4}(?:\s*(?:,|&|\+|\band\b)+\s*(?:phases?\s*)?\d{1,4}){0,50}[\s.]*", re.IGNORECASE
+)
+_COUNT = re.compile(r"\d+")
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -26,10 +33,16 @@ def assemble(
     outline: Outline, places: Sequence[Place], *, name: str, diagnostics: Sequence[Diagnostic] = ()
 ) -> Reading:
     """Turns places into a reading, in document order."""
+    unread = unread_tasks(outline, places)
     dropped = {place.id: place for place in places if place.dropped}
     places, notes = distinct(outline, [place for place in places if not place.dropped])
-    tasks = [_task(outline, place, task_id) for place, task_id in zip(places, _ids(places), strict=True)]
-    tasks, renumbered = _unique(outline, _with_statements(outline, tasks))
+    ids = list(_ids(places))
+    unusual = {task_id.casefold(): task_id for task_id in ids if not is_usual_id(task_id)}
+    tasks = [
+        _task(outline, place, task_id, unusual=unusual) for place, task_id in zip(places, ids, strict=True)
+    ]
+    tasks = _with_phases(outline, _with_statements(outline, tasks))
+    tasks, renumbered = _unique(outline, tasks)
     outside = list(_outside(tasks))
     tasks = _without_prose(tasks, dropped=dropped.keys())
     notes = [
@@ -38,6 +51,7 @@ def assemble(
         *renumbered,
         *map(_left_out, dropped.values()),
         *outside,
+        *unread,
         *find_slips(outline.document.prose, tasks),
     ]
     if not tasks:
@@ -58,13 +72,14 @@ def _ids(places: Sequence[Place]) -> Iterator[str]:
         yield free
 
 
-def _task(outline: Outline, place: Place, task_id: str) -> Task:
+def _task(outline: Outline, place: Place, task_id: str, *, unusual: Mapping[str, str]) -> Task:
     document = outline.document
     end_line = document.last_text_line(place.line, place.end_line)
     phase, milestone = outline.group_at(place.line)
     said: dict[str, Any] = {"phase": phase, "milestone": milestone}
-    said |= outline.fields.describe(task_id, place.line, end_line)
-    said["depends_on"] = tuple(dict.fromkeys((*map(TaskId, place.needs), *said["depends_on"])))
+    said |= outline.fields.describe(task_id, (place.line, end_line), unusual)
+    if place.needs:
+        said["depends_on"] = tuple(dict.fromkeys((*place.needs, *said["depends_on"])))
     ticks = document.ticks(place.line, end_line) if place.boxes_are_steps else ()
     said["status"] = _status(place, said.get("status"), ticks)
     return Task(
@@ -111,6 +126,8 @@ def _unique(outline: Outline, tasks: list[Task]) -> tuple[list[Task], list[Diagn
         everywhere.setdefault(task.id, []).append(home)
 
     def rename(home: str | int, need: TaskId) -> TaskId:
+        if _PHASES.fullmatch(need):
+            return need
         last = need.split()[-1]
         places = [home] if (home, last) in own else everywhere.get(last, [])
         return TaskId(f"p{number[places[0]]}-{last}") if len(places) == 1 else need
@@ -175,6 +192,28 @@ def _left_out(place: Place) -> Diagnostic:
     return info("left-out", message, line=place.line, hint="Remove the mark to have it carried out.")
 
 
+def _with_phases(outline: Outline, tasks: list[Task]) -> list[Task]:
+    """Hands on what a phase says it depends on, to those of its tasks that say nothing themselves."""
+    said = {phase: _phase_needs(values) for phase, values in outline.phase_needs(tasks).items()}
+    if not said:
+        return tasks
+    return [
+        replace(task, **said[phase])
+        if (phase := outline.group_at(task.line)[0]) in said and not task.depends_on and not task.independent
+        else task
+        for task in tasks
+    ]
+
+
+def _phase_needs(values: Sequence[str]) -> dict[str, Any]:
+    """Returns what a phase declares, nothing or phases; whatever is less clear leaves it where it is."""
+    if all(map(needs_nothing, values)):
+        return {"independent": True}
+    if all(_PHASES.fullmatch(value.strip()) for value in values):
+        return {"depends_on": tuple(TaskId(f"Phase {n}") for value in values for n in _COUNT.findall(value))}
+    return {}
+
+
 def _with_statements(outline: Outline, tasks: list[Task]) -> list[Task]:
     """Adds dependencies that the plan states outside the task they are about."""
     said: dict[str, list[str]] = {}
@@ -183,7 +222,11 @@ def _with_statements(outline: Outline, tasks: list[Task]) -> list[Task]:
     if not said:
         return tasks
     return [
-        replace(task, depends_on=tuple(dict.fromkeys((*task.depends_on, *map(TaskId, said[task.id])))))
+        replace(
+            task,
+            depends_on=tuple(dict.fromkeys((*task.depends_on, *map(TaskId, said[task.id])))),
+            independent=False,
+        )
         if task.id in said
         else task
         for task in tasks

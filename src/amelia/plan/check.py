@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from itertools import pairwise
 
-from amelia.model.diagnostics import Diagnostic, error, warning
+from amelia.model.diagnostics import Diagnostic, error, info, warning
 from amelia.model.plan import Task, TaskId, Unit
+from amelia.plan.declared import Asked, Declared, is_plain_file, required
 from amelia.plan.digraph import ancestors
-from amelia.plan.graph import detect_circular_dependencies
+from amelia.plan.graph import DONE, detect_circular_dependencies
 from amelia.plan.paths import is_in_git, is_malformed, is_outside, is_plain, normal_path
 
 UNORDERABLE = frozenset({"duplicate-id", "dependency-cycle"})
@@ -30,6 +31,7 @@ def check_tasks(tasks: Sequence[Task]) -> list[Diagnostic]:
         *_self_dependencies(tasks),
         *_cycles(tasks),
         *_paths(tasks),
+        *_demands(tasks),
         *_titles(tasks),
     ]
 
@@ -152,6 +154,35 @@ def _paths(tasks: Sequence[Task]) -> Iterator[Diagnostic]:
             else:
                 continue
             yield error(code, f"Task '{task.id}': the path {path!r} {what}.", line=task.line, hint=hint)
+
+
+def _demands(tasks: Sequence[Task]) -> Iterator[Diagnostic]:
+    """Yields what is unusual about the files that tasks have to show."""
+    for task in tasks:
+        if task.status in DONE or all(map(is_plain_file, (*task.files_to_create, *task.test_files))):
+            continue
+        for found in required(task):
+            if is_malformed(found.path) or is_outside(found.path):
+                continue
+            if found.asked is Asked.NOTHING:
+                yield info(
+                    "unclear-path",
+                    f"Task '{task.id}': {found.path!r} names no file that could be looked for, "
+                    "so nobody checks that it is there.",
+                    line=task.line,
+                    hint="Write the path from the top of the repository.",
+                )
+            elif found.asked is Asked.PATTERN:
+                yield _pattern(task, found)
+
+
+def _pattern(task: Task, found: Declared) -> Diagnostic:
+    what = f"Task '{task.id}': '{found.path}' is a pattern"
+    if found.is_loose:
+        message = f"{what} that almost any file matches ('{found.pattern}'), so it demands next to nothing."
+        return warning("loose-pattern", message, line=task.line, hint="Name a directory, or the file.")
+    message = f"{what}: at least one file has to match '{found.pattern}'."
+    return info("path-pattern", message, line=task.line, hint="Name the file if its name is known.")
 
 
 def _titles(tasks: Sequence[Task]) -> Iterator[Diagnostic]:

@@ -6,11 +6,11 @@ in; what their values mean is decided in `facts`.
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from amelia.model.plan import Task, TaskId
+from amelia.model.plan import Task
 from amelia.plan import facts, words
 from amelia.plan.markdown import Document
 
@@ -86,18 +86,27 @@ class FieldIndex:
         self._field_lines = [found.line for found in self._fields]
         self._stated_lines = [found.line for found in self._stated]
 
-    def describe(self, task_id: str, line: int, end_line: int) -> dict[str, Any]:
-        """Returns what some lines say about the task they belong to, as fields of a task."""
+    def describe(
+        self, task_id: str, lines: tuple[int, int], unusual: Mapping[str, str] | None = None
+    ) -> dict[str, Any]:
+        """Returns what some lines say about the task they belong to, as fields of a task.
+
+        `unusual` are the ids of tasks that are no ids by their looks.
+        """
+        line, end_line = lines
         found: dict[str, Any] = {}
         needs: list[str] = []
         criteria: list[str] = []
         files: list[tuple[str, str]] = []
         low, high = bisect_left(self._field_lines, line), bisect_right(self._field_lines, end_line)
         for field in self._fields[low:high]:
-            values = [field.value] if field.value else self._list_below(field, end_line)
+            values = [text for _, text in self._values(field, end_line)]
             if field.name in {"needs", "after"}:
                 worded = field.name == "after"
-                needs.extend(need for value in values for need in facts.references(value, worded=worded))
+                found["independent"] = bool(values) and all(map(facts.needs_nothing, values))
+                needs.extend(
+                    need for value in values for need in facts.references(value, worded=worded, known=unusual)
+                )
             elif field.name == "criteria":
                 criteria.extend(values)
             elif field.name in _FILES:
@@ -107,15 +116,40 @@ class FieldIndex:
         needs.extend(
             need for statement in self._stated_in(task_id, line, end_line) for need in statement.needs
         )
+        if needs:
+            found.pop("independent", None)
         create, modify, tests = facts.sort_files(files)
-        lists = {
-            "depends_on": map(TaskId, needs),
+        lists: dict[str, Sequence[str]] = {
+            "depends_on": needs,
             "files_to_create": create,
             "files_to_modify": modify,
             "test_files": tests,
             "acceptance_criteria": criteria,
         }
-        return found | {name: tuple(dict.fromkeys(values)) for name, values in lists.items()}
+        found |= {name: tuple(dict.fromkeys(values)) if values else () for name, values in lists.items()}
+        return found
+
+    def entries(self) -> Iterator[tuple[Field, Sequence[tuple[int, str]]]]:
+        """Yields every field that lists files or criteria, with the lines and texts of its values."""
+        for field in self._fields:
+            if field.name in _FILES or field.name == "criteria":
+                yield field, self._values(field, len(self._prose))
+
+    def needs_between(self, line: int, end_line: int) -> Sequence[str]:
+        """Returns the values of all fields in some lines that say what something depends on."""
+        low, high = bisect_left(self._field_lines, line), bisect_right(self._field_lines, end_line)
+        return [
+            value
+            for field in self._fields[low:high]
+            if field.name == "needs"
+            for _, value in self._values(field, end_line)
+        ]
+
+    def listed(self, name: str) -> Iterator[tuple[int, str]]:
+        """Yields the values of all fields of a name, each with its line."""
+        for field in self._fields:
+            if field.name == name:
+                yield from self._values(field, len(self._prose))
 
     def stated_elsewhere(self, tasks: Sequence[Task]) -> Iterator[tuple[str, Sequence[str]]]:
         """Yields what is said of a task outside its own lines: (task, what it depends on)."""
@@ -130,12 +164,15 @@ class FieldIndex:
         low, high = bisect_left(self._stated_lines, line), bisect_right(self._stated_lines, end_line)
         return (found for found in self._stated[low:high] if found.subject in {"", task_id})
 
-    def _list_below(self, field: Field, end_line: int) -> list[str]:
-        """Returns the list items that follow a field line without a value."""
-        values: list[str] = []
+    def _values(self, field: Field, end_line: int) -> list[tuple[int, str]]:
+        """Returns the value of a field, or the list items that follow it, with the lines they stand on."""
+        if field.value:
+            return [(field.line, field.value)]
+        values: list[tuple[int, str]] = []
         if field.name not in _LISTED:
             return values
-        for whole in self._prose[field.line : min(end_line, field.line + _LIST_LINES)]:
+        below = self._prose[field.line : min(end_line, field.line + _LIST_LINES)]
+        for number, whole in enumerate(below, start=field.line + 1):
             line = whole[:_LINE]
             item = _ITEM.match(line)
             is_field = bool(read_fields(line))
@@ -146,7 +183,7 @@ class FieldIndex:
             indent = len(item["indent"].expandtabs(4))
             if indent < field.indent or (is_field and (field.name in _FILES or indent <= field.indent)):
                 break
-            values.append(item["text"])
+            values.append((number, item["text"]))
         return values
 
 

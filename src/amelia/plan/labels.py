@@ -37,6 +37,13 @@ class Label:
     separated: bool = True
     done: bool | None = None
 
+    @property
+    def called(self) -> str:
+        """Returns the name that siblings share: `task`, another word, or the letters of ids."""
+        if self.kind is Kind.TASK or self.kind is Kind.SUBTASK:
+            return "task"
+        return " ".join(self.word.casefold().split()) or self.id.rstrip("0123456789.-_")
+
 
 # What most headings of most plans are; read at a tenth of the price.
 _SIMPLE = re.compile(r"Task (\d{1,6}): ([A-Z][A-Za-z0-9 ,.'/-]*[A-Za-z0-9.])")
@@ -67,16 +74,23 @@ _KIND_OF = {
 }
 _WORDS = words.alternatives(_KIND_OF)
 _NUMBER = r"\d{1,6}(?:[.\-_]\d{1,6}){0,5}"
+_NUMBERS = rf"(?:(?:{words.alternatives(words.NUMBERS)})[\s-])?(?:{words.alternatives(words.NUMBERS)})"
+_NUMBER_WORDS = re.compile(_NUMBERS, re.IGNORECASE)
 _CJK = "一二三四五六七八九十百〇零"
 _WORD_ID = (
     rf"[A-Za-z]{{1,3}}\d{{1,4}}[-.][A-Za-z]{{1,3}}\d{{1,4}}|(?:[A-Za-z]{{1,6}}[-_.]?)?{_NUMBER}(?:\+\d{{1,4}}|[.\-]?[A-Za-z](?![A-Za-z]))?(?:[.\-]\d{{1,4}})?"
     rf"|[{_CJK}]{{1,4}}(?=[\s:：、.)）—–-]|$)|(?<=\s)Final(?=\s*[:：—–-])|(?<=[\s#(\[])(?:[IVX]{{1,5}}|[A-Za-z])(?=\s*(?:[:：.)–—-]|$))"
+    rf"|(?<=\s){_NUMBERS}(?=\s*(?:[:：.)]|[–—-]\s|$))"
     r"|(?<=\s)[a-z][a-z0-9_-]{1,40}(?=:)"
 )
 _WORDED = re.compile(
     rf"(?P<word>{_WORDS})(?P<plural>s|en|n)?(?P<glue>[-_](?=\w)|[\s.#№\[(（]*(?:no\.|nr\.|n°|number|#)?\s*)(?P<id>{_WORD_ID})(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
+_FIRST_WORD = re.compile(r"[^\W\d_]+")
+_FIRST_WORDS = frozenset(found[0] for word in _KIND_OF if (found := _FIRST_WORD.match(word)))
+_LOOSE = re.compile(rf"(?P<word>{_WORDS})(?=[\s:：#№(\[]|$)", re.IGNORECASE)
+_LOOSE_ID = re.compile(r"[\s#№(\[—–-]*?(?P<id>[^\s:：—–-][^\s:：]{0,39}?)?(?:\s*[:：]|\s+[—–-]+(?=\s))")
 _ORDINAL = re.compile(
     rf"第\s*(?P<id>\d+|[{_CJK}]+)\s*(?P<word>个任务|項任務|项任务|任务|步|阶段|階段|部分|フェーズ|章)"
 )
@@ -136,6 +150,35 @@ def read_label(text: str) -> Label | None:
     return Label(kind, match["id"], title, "", separated, done if title_done is None else title_done)
 
 
+def read_loose_label(text: str) -> Label | None:
+    """Reads a label that has a word but no usual id: `Task a/b: Title`, `Task: Title`, `Task Build it`.
+
+    `separated` tells whether a mark stands before the title. An id without one is a mention: `Task 3 Notes`.
+    """
+    if not _may_have_word(text):
+        return None
+    text, done = _status(plain(text))
+    if (mention := _WORDED.match(text)) and _is_id(mention["id"]):
+        kind = _KIND_OF[" ".join(mention["word"].casefold().split())]
+        return Label(kind, mention["id"], text[mention.end() :].strip(), mention["word"], separated=False)
+    match = _LOOSE.match(text)
+    if match is None:
+        return None
+    kind = _KIND_OF[" ".join(match["word"].casefold().split())]
+    separated = _LOOSE_ID.match(text, match.end())
+    if separated is None:
+        return Label(kind, "", text[match.end() :].strip(), match["word"], separated=False, done=done)
+    title, _, title_done = _title(text[separated.end() :])
+    identifier = clean_id((separated["id"] or "").strip("`'\"()[]#№"))
+    return Label(kind, identifier, title, match["word"], done=done if title_done is None else title_done)
+
+
+def _may_have_word(text: str) -> bool:
+    """Tells quickly whether a line may start with a word such as task; most do not."""
+    first = _FIRST_WORD.search(text[:_LONGEST])
+    return first is not None and (not first[0].isascii() or first[0].casefold() in _FIRST_WORDS)
+
+
 def clean_id(text: str) -> str:
     """Makes an id of any text: one word of what can be shown, of bearable length."""
     shown = "".join(char for char in text[:_LONGEST] if char.isprintable() or char.isspace())
@@ -179,7 +222,7 @@ def _is_decoration(char: str) -> bool:
 def _worded(text: str, match: re.Match[str], done: bool | None) -> Label | None:  # noqa: FBT001
     word = match["word"]
     kind = _KIND_OF.get(" ".join(word.casefold().split()), Kind.TASK if "任" in word else Kind.PHASE)
-    identifier = match["id"]
+    identifier = "-".join(match["id"].split())
     if not _is_id(identifier):
         return None
     if match.groupdict().get("glue") in {"-", "_"}:  # task-001 is an id of its own
@@ -204,7 +247,9 @@ def _is_id(text: str) -> bool:
     """Tells `Task api:` and `Task IV:` from `Task Overview:`; the pattern ignores case, this does not."""
     if len(text) < 2 or not (text.isascii() and text.replace("-", "").replace("_", "").isalpha()):  # noqa: PLR2004
         return True
-    return text.isupper() or text == "Final" or (text.islower() and text not in words.MENTIONS)
+    if text.isupper() or text == "Final" or _NUMBER_WORDS.fullmatch(text):
+        return True
+    return text.islower() and text not in words.MENTIONS
 
 
 def _title(rest: str) -> tuple[str, bool, bool | None]:

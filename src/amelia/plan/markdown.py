@@ -6,7 +6,7 @@ blocks that plans are made of. Lines are 1-based and inclusive. Nothing here kno
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
@@ -22,6 +22,7 @@ _BOX_OR_NUMBER = re.compile(rb"\s*(?:[-*+]\s+\[|\d)")
 _NUMBER = re.compile(r"(\d+)[.)](?:\s+|$)")
 _BOX = re.compile(r"\[([ \t]{0,3}|[xXoO√✓✔✅*/~\->!?-])\]\*?(?:[ \t]+|$)")
 _CELL = re.compile(r"(?<!\\)\|")
+_MARKS = re.compile(r"^ {0,3}#{1,6}")
 _FENCE = re.compile(r"(`{3,}|~{3,})([^\r\n]*)")
 _NOT_BLOCKS = frozenset(
     {"Emphasis", "Strong", "Strikethrough", "Link", "Image", "List", "Table", "TableCell"}
@@ -93,11 +94,22 @@ Block = Heading | Item | Paragraph | Code | Row
 
 @dataclass(frozen=True)
 class Document:
-    """A Markdown text, its lines (with their ends) and its blocks in order."""
+    """A Markdown text, its lines (with their ends) and its blocks in order.
+
+    `shown` are the lines as the parser saw them, `mended` the numbers of headings that lacked a space.
+    """
 
     text: str = field(repr=False)
     lines: Sequence[str] = field(repr=False)
     blocks: Sequence[Block]
+    shown: Sequence[str] = field(default=(), repr=False)
+    mended: Collection[int] = ()
+
+    @cached_property
+    def bullets(self) -> Sequence[Item]:
+        """Returns the outermost list items of any kind in order, plain bullets among them."""
+        builder = _Builder(self.shown, takes_bullets=True)
+        return [block for block in builder.blocks() if isinstance(block, Item) and block.depth == 0]
 
     def slice(self, line: int, end_line: int) -> str:
         """Returns the exact text of some lines."""
@@ -152,13 +164,15 @@ def split_lines(text: str) -> list[str]:
     return [*kept, last] if last else kept
 
 
-def parse(text: str, *, hidden: Iterable[tuple[int, int]] = ()) -> Document:
-    """Reads a Markdown text; the `hidden` line ranges count as blank."""
+def parse(text: str, *, hidden: Iterable[tuple[int, int]] = (), mended: Collection[int] = ()) -> Document:
+    """Reads a Markdown text; `hidden` line ranges count as blank, `mended` lines as headings with a space."""
     lines = split_lines(text)
     shown = list(lines)
+    for number in mended:
+        shown[number - 1] = _MARKS.sub(r"\g<0> ", shown[number - 1], count=1)
     for first, last in hidden:
         shown[first - 1 : last] = ["\n"] * len(shown[first - 1 : last])
-    return Document(text, lines, _Builder(shown).blocks())
+    return Document(text, lines, _Builder(shown).blocks(), shown, mended)
 
 
 def read_front_matter(lines: Sequence[str]) -> tuple[Mapping[str, Any], int]:
@@ -194,8 +208,9 @@ def _read_yaml(text: str) -> object:
 class _Builder:
     """Turns the parser's events, which carry byte offsets, into blocks, which carry lines."""
 
-    def __init__(self, lines: Sequence[str]) -> None:
+    def __init__(self, lines: Sequence[str], *, takes_bullets: bool = False) -> None:
         text = "".join(lines)
+        self._takes_bullets = takes_bullets
         self._events: Iterable[tuple[Any, Any]] = pyromark.events_with_range(
             text, options=pyromark.Options.ENABLE_TABLES
         )
@@ -237,7 +252,9 @@ class _Builder:
     def _end_item(self) -> None:
         item = self._open.pop()
         # plain bullets are the bulk of most plans, and no dialect makes tasks of them
-        if not self._quotes and _BOX_OR_NUMBER.match(self._data, item.start):
+        if not self._quotes and (
+            (self._takes_bullets and not self._open) or _BOX_OR_NUMBER.match(self._data, item.start)
+        ):
             self._found.append(self._item(item, depth=len(self._open)))
 
     def _top_level(self, name: str, kind: _Kind, span: _Span) -> None:

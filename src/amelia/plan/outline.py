@@ -2,13 +2,14 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
+from amelia.model.plan import Task
 from amelia.plan import words
 from amelia.plan.fields import FieldIndex
-from amelia.plan.labels import Kind, Label, clean_title, read_label
+from amelia.plan.labels import Kind, Label, clean_title, read_label, read_loose_label
 from amelia.plan.markdown import Document, Heading
 
 _WORD = re.compile(r"[^\W\d_][\w'-]*")
@@ -61,6 +62,15 @@ class Outline:
         return FieldIndex(self.document)
 
     @cached_property
+    def loose(self) -> Sequence[Entry]:
+        """Returns the headings without a label that have a word such as task, with what can be read of it."""
+        return [
+            replace(entry, label=label)
+            for entry in self.entries
+            if entry.label is None and (label := read_loose_label(entry.heading.text)) is not None
+        ]
+
+    @cached_property
     def title(self) -> str:
         """Returns the text of the first heading, the document's title."""
         return clean_title(self.entries[0].heading.text) if self.entries else ""
@@ -78,15 +88,22 @@ class Outline:
         """Yields the headings above one, the nearest first."""
         return (self.entries[index] for index in reversed(entry.ancestors))
 
+    def is_empty(self, entry: Entry) -> bool:
+        """Tells whether nothing stands between a heading and the next one."""
+        lines = self.document.lines
+        following = next((line.lstrip() for line in lines[entry.heading.end_line :] if line.strip()), "")
+        return following.startswith("#")
+
     def home(self, line: int) -> int:
         """Returns the line of the heading above whatever stands at a line, or 0."""
-        return next((entry.line for entry in self._above_line(line)), 0)
+        return next((entry.line for entry in self.above_line(line)), 0)
 
     def is_announced(self, line: int) -> bool:
         """Tells whether a heading that announces tasks stands above a line."""
-        return any(is_task_section(entry.heading.text) for entry in self._above_line(line) if entry.level > 1)
+        return any(is_task_section(entry.heading.text) for entry in self.above_line(line) if entry.level > 1)
 
-    def _above_line(self, line: int) -> Iterator[Entry]:
+    def above_line(self, line: int) -> Iterator[Entry]:
+        """Yields the headings above whatever stands at a line, the nearest first."""
         index = bisect_right(self._lines, line) - 1
         if index >= 0:
             entry = self.entries[index]
@@ -117,6 +134,19 @@ class Outline:
                 milestone = None if milestone and entry.level <= milestone[0] else milestone
             groups.append((phase and phase[1], milestone and milestone[1]))
         return groups
+
+    def phase_needs(self, tasks: Iterable[Task]) -> dict[str | None, Sequence[str]]:
+        """Returns what phases say they depend on, between their heading and the first task."""
+        if not any(entry.kind is Kind.PHASE for entry in self.entries):
+            return {}
+        stops = sorted({*self._lines, *(task.line for task in tasks), len(self.document.lines) + 1})
+        said: dict[str | None, Sequence[str]] = {}
+        for entry in self.entries:
+            if entry.kind is Kind.PHASE:
+                end_line = stops[bisect_right(stops, entry.line)] - 1
+                if values := self.fields.needs_between(entry.line + 1, end_line):
+                    said[clean_title(entry.heading.text)] = values
+        return said
 
     def milestones(self) -> dict[str, str]:
         """Returns what stands below each milestone's heading before the next one, by the milestone's name."""
@@ -162,6 +192,12 @@ def is_task_section(text: str) -> bool:
     if any(word in words.TASKS or word.rstrip("s") in words.TASKS for word in found):
         return True
     return any(word in folded for word in _UNSPACED)
+
+
+def announces_work(text: str) -> bool:
+    """Tells whether a heading or a line announces work: `Tasks`, `Steps`, `The plan`; not `Test plan`."""
+    found = _WORD.findall(clean_title(text).casefold())
+    return is_task_section(text) or (bool(found) and words.WORK.issuperset(found))
 
 
 @lru_cache(maxsize=1024)

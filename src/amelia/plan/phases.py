@@ -1,8 +1,8 @@
 """Tasks become phases: by the author's labels, or else by the levels of the task graph.
 
 Every task is in exactly one phase, behind what it depends on. Labelled phases follow each other in document
-order; where tasks of a phase declare what they need in other phases, that replaces the order, and a run of
-phases that hold only `[P]` tasks stands side by side. Phases count from 1, in document order.
+order; where the tasks of a phase declare what they need, or that they need nothing, that replaces the order,
+and a run of phases that hold only `[P]` tasks stands side by side. Phases count from 1, in document order.
 """
 
 from collections.abc import Mapping, Sequence
@@ -103,11 +103,11 @@ def _chain(declared: PhaseGraph, side_by_side: set[int], settled: set[int]) -> d
 
 
 def _settled(tasks: Sequence[Task], home: Mapping[TaskId, int]) -> set[int]:
-    """Finds the phases in which every task names a task of another phase, or follows one that does."""
+    """Finds the phases in which every task says what it waits for: other tasks, or nothing."""
     loose = {
         home[task.id]
         for task in tasks
-        if not any(need in home for need in task.depends_on if need != task.id)
+        if not task.independent and not any(need in home for need in task.depends_on if need != task.id)
     }
     return set(home.values()) - loose
 

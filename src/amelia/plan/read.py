@@ -4,8 +4,10 @@ Zero tasks is never success: prose without tasks is one task, and what cannot be
 """
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from amelia.model.diagnostics import Diagnostic, error, info, warning
@@ -14,14 +16,18 @@ from amelia.plan import facts
 from amelia.plan.assemble import assemble
 from amelia.plan.dialects import bold, checklists, frontmatter, gsd, headings, lists, prd, tables, taskmaster
 from amelia.plan.fences import Fences, are_suspicious, pair_fences
-from amelia.plan.labels import Kind, read_label
+from amelia.plan.labels import Kind, read_label, read_loose_label
 from amelia.plan.markdown import Code, Document, parse, read_front_matter
-from amelia.plan.outline import Outline, read_outline
+from amelia.plan.outline import Entry, Outline, read_outline
+from amelia.plan.preamble import product_in, tracker_in
 from amelia.plan.ranges import Ranges
 from amelia.plan.reading import Place, Reading
 from amelia.plan.records import scalar, text_of
 from amelia.plan.source import decode
+from amelia.plan.unread import unread_tasks
 
+_GLUED = re.compile(r"#{1,6}(?=[^#\s])")
+_SHOWN = 60
 _Find = Callable[[Outline], Sequence[Place]]
 
 
@@ -41,6 +47,7 @@ _SHAPES: tuple[tuple[_Shape, int], ...] = (
     (_Shape("headings", "headings with boxes", headings.boxed), 1),
     (_Shape("checklist", "check boxes with ids", checklists.labelled), 2),
     (_Shape("bold", "bold task lines", bold.worded), 1),
+    (_Shape("headings", "task headings without numbers", headings.unnumbered), 2),
     (_Shape("headings", "story headings", headings.stories), 2),
     (_Shape("headings", "headings with ids", headings.coded), 2),
     (_Shape("headings", "numbered headings under tasks", headings.numbered_tasks), 2),
@@ -50,12 +57,15 @@ _SHAPES: tuple[tuple[_Shape, int], ...] = (
     (_Shape("bold", "bold numbered lines", bold.numbered), 2),
     (_Shape("headings", "step headings", headings.steps), 2),
     (_Shape("headings", "numbered headings", headings.described), 2),
+    (_Shape("list", "list items with boxes", lists.stepped), 2),
     (_Shape("checklist", "check boxes", checklists.plain), 1),
     (_Shape("headings", "headings under tasks", headings.named_tasks), 2),
     (_Shape("headings", "numbered headings", headings.numbered), 2),
     (_Shape("headings", "phase headings", headings.phases), 2),
     (_Shape("bold", "bold phases", bold.groups), 2),
+    (_Shape("list", "list items", lists.plan), 2),
 )
+_WHOLE = (1, "the whole text")
 # Front matter with a status and one of these makes the file one task, as in CCPM and backlog.md.
 _ONE_TASK = frozenset({"depends_on", "dependencies"})
 # Shapes that resolve two levels by themselves, and what the other level would be.
@@ -77,7 +87,14 @@ def read_plan(data: bytes) -> tuple[Plan, Sequence[Diagnostic]]:
     if not source.text:
         return Plan(source.text, source.hash, "none", "", ()), source.diagnostics
     reading = _read_json(source.text) if source.text.lstrip()[:1] in {"{", "["} else None
-    reading = reading or _read_markdown(source.text)
+    front: Mapping[str, Any] = {}
+    above: Sequence[str] = ()
+    if reading is None:
+        document = parse(source.text)
+        front, body_line = read_front_matter(document.lines)
+        reading = _read_markdown(document, front, body_line)
+        first = min((task.line for task in reading.tasks), default=1)
+        above = document.prose[body_line - 1 : None if reading.format == "single" else first - 1]
     plan = Plan(
         source.text,
         source.hash,
@@ -85,6 +102,8 @@ def read_plan(data: bytes) -> tuple[Plan, Sequence[Diagnostic]]:
         reading.goal,
         reading.tasks,
         descriptions=reading.descriptions,
+        product=product_in(front, above),
+        tracker=tracker_in(front),
     )
     return plan, (*source.diagnostics, *reading.diagnostics)
 
@@ -105,24 +124,27 @@ def _unknown(message: str) -> Reading:
     return Reading("none", (), "", (error("unknown-json", message, line=1, hint=hint),))
 
 
-def _read_markdown(text: str) -> Reading:
-    document = parse(text)
-    front, body_line = read_front_matter(document.lines)
-    if body_line > 1:
-        document = parse(text, hidden=[(1, body_line - 1)])
+def _read_markdown(document: Document, front: Mapping[str, Any], body_line: int) -> Reading:
+    text = document.text
+    mended = [
+        number for number, line in enumerate(document.lines, start=1) if line[0] == "#" and _lacks_space(line)
+    ]
+    parsed = partial(parse, text, mended=mended)
+    if body_line > 1 or mended:
+        document = parsed(hidden=[(1, body_line - 1)])
     if reading := frontmatter.read(front, document):
         return reading
     fences = pair_fences(document.lines, is_task=_is_task_line) if _needs_pairing(document) else None
     if "<task" in text and (found := gsd.read(document, hidden=fences.ranges if fences else (), front=front)):
-        return found
+        return _with_headings(found, document)
     strict = _choose(read_outline(document), front)
     if wrapper := _wrapper(document):
-        inner = _choose(read_outline(parse(text, hidden=[(1, body_line - 1), *wrapper])), front)
+        inner = _choose(read_outline(parsed(hidden=[(1, body_line - 1), *wrapper])), front)
         if strict.format == "single" or len(inner.tasks) > len(strict.tasks):
             return _unwrapped(strict, inner, wrapper[0][0])
     if fences is None or not _hides_tasks(document, fences):
         return strict
-    meant = _choose(read_outline(parse(text, hidden=[(1, body_line - 1), *fences.ranges])), front)
+    meant = _choose(read_outline(parsed(hidden=[(1, body_line - 1), *fences.ranges])), front)
     return _repaired(strict, meant, fences)
 
 
@@ -130,7 +152,44 @@ def _needs_pairing(document: Document) -> bool:
     return "<task" in document.text or are_suspicious(document)
 
 
+def _lacks_space(line: str) -> bool:
+    """Tells whether a line such as `###Task 3: Title` is meant as a heading; `#todo` is not."""
+    marks = _GLUED.match(line)
+    if marks is None:
+        return False
+    text = line[marks.end() :].strip()
+    label = read_label(text)
+    if marks[0] == "#":
+        return label is not None and bool(label.word) and label.separated
+    label = label or read_loose_label(text)
+    return label is not None and (bool(label.word) or label.separated)
+
+
+def _with_headings(found: Reading, document: Document) -> Reading:
+    """Adds what is to be said of headings that look like tasks to a reading that is not made of headings."""
+    places = [Place(task.line, task.end_line, task.id, task.title, called="task") for task in found.tasks]
+    unread = unread_tasks(read_outline(document), places)
+    return replace(found, diagnostics=(*found.diagnostics, *unread))
+
+
 def _choose(outline: Outline, front: Mapping[str, Any]) -> Reading:
+    """Chooses a reading, and says which headings lack a space."""
+    reading = _chosen(outline, front)
+    mended = outline.document.mended
+    notes = [_unspaced(entry) for entry in outline.entries if entry.line in mended] if mended else []
+    return replace(reading, diagnostics=(*notes, *reading.diagnostics))
+
+
+def _unspaced(entry: Entry) -> Diagnostic:
+    return warning(
+        "unspaced-heading",
+        f"'{entry.heading.text[:_SHOWN]}' lacks a space behind its marks; read as a heading all the same.",
+        line=entry.line,
+        hint="Put a space behind the `#` marks.",
+    )
+
+
+def _chosen(outline: Outline, front: Mapping[str, Any]) -> Reading:
     """Asks the dialects in the order of trust and takes the first that finds enough."""
     is_one_task = scalar(front.get("status")) and text_of(front, "name", "title")
     if is_one_task and not front.keys().isdisjoint(_ONE_TASK) and not headings.worded(outline):
@@ -144,12 +203,16 @@ def _choose(outline: Outline, front: Mapping[str, Any]) -> Reading:
             note = _two_readings((len(boxes), "check boxes"), (len(places), shape.name), boxes[0].line)
             return assemble(outline, boxes, name="checklist", diagnostics=[note])
         return assemble(outline, places, name=shape.format, diagnostics=_doubts(outline, position, places))
-    return _single(outline, front)
+    reading, items = _single(outline, front), lists.possible(outline)
+    doubts = [_two_readings(_WHOLE, (len(items), "list items"), items[0].line)] if items else []
+    return replace(reading, diagnostics=(*reading.diagnostics, *doubts))
 
 
 def _doubts(outline: Outline, position: int, places: Sequence[Place]) -> Sequence[Diagnostic]:
     """Says what the other defensible reading is, where there is one."""
     shape, _ = _SHAPES[position]
+    if shape.find is lists.plan:
+        return [_two_readings((len(places), shape.name), _WHOLE, places[0].line)]
     rivals = [_RIVALS[shape.find]] if shape.find in _RIVALS else []
     if position >= _WEAK:
         rivals = [
@@ -171,9 +234,10 @@ def _boxes_outside(outline: Outline, places: Sequence[Place]) -> list[Place]:
 
 
 def _two_readings(taken: tuple[int, str], other: tuple[int, str], line: int) -> Diagnostic:
+    count = f"{taken[0]} task" if taken[0] == 1 else f"{taken[0]} tasks"
     return info(
         "two-readings",
-        f"Read as {taken[0]} tasks ({taken[1]}); the other reading would be {other[0]} ({other[1]}).",
+        f"Read as {count} ({taken[1]}); the other reading would be {other[0]} ({other[1]}).",
         line=line,
         hint="Write `### Task <id>: <title>` headings to leave no doubt.",
     )

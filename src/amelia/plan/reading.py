@@ -9,7 +9,7 @@ from amelia.model.plan import Task
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a task stands; an empty `id` is numbered by position."""
+    """Where a task stands; an empty `id` is numbered by position, `called` is what its label is called by."""
 
     line: int
     end_line: int
@@ -21,6 +21,7 @@ class Place:
     boxes_are_steps: bool = True
     needs: tuple[str, ...] = ()
     separated: bool = True
+    called: str = ""
 
 
 @dataclass(frozen=True, slots=True)

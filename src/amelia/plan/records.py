@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from amelia.model.plan import Priority, Task, TaskId, TaskStatus
 from amelia.plan import facts
+from amelia.plan.declared import spelled_out
 from amelia.plan.labels import clean_id
 
 Record = Mapping[str, Any]
@@ -79,9 +80,9 @@ def task_from(
         type=facts.task_type(scalar(record.get("type"))),
         status=_status(record),
         depends_on=tuple(TaskId(_identifier(need)) for key in _NEEDS for need in _list(record.get(key))),
-        files_to_create=(*create, *_strings(record.get("files_to_create"))),
-        files_to_modify=(*modify, *_strings(record.get("files_to_modify"))),
-        test_files=(*tests, *_strings(record.get("test_files"))),
+        files_to_create=(*create, *_paths(record.get("files_to_create"))),
+        files_to_modify=(*modify, *_paths(record.get("files_to_modify"))),
+        test_files=(*tests, *_paths(record.get("test_files"))),
         acceptance_criteria=tuple(text for key in _CRITERIA for text in _strings(record.get(key))),
         user_story=text_of(record, "userStory", "user_story"),
         milestone=scalar(record.get("milestone")) or None,
@@ -90,6 +91,10 @@ def task_from(
         else facts.priority(str(rank)) or Priority.MEDIUM,
         phase=phase,
     )
+
+
+def _paths(value: object) -> list[str]:
+    return [path for text in _strings(value) for path in spelled_out(text)]
 
 
 def tasks_from(records: Sequence[object], lines: Sequence[tuple[int, int]]) -> tuple[Task, ...]:

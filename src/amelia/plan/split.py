@@ -1,6 +1,7 @@
 """A task that is too hard becomes a chain of pieces that are not.
 
-Every file and every criterion of the task is in exactly one piece, in its order; the first piece waits for
+Every file and every criterion of the task is in exactly one piece, in its order, and the piece is told only
+its own; the first piece waits for
 what the task waited for, each next one for the piece before, and whoever waited for the task waits for the
 last. A task is split only above the threshold, only if that can help, and never once it is done.
 """
@@ -15,10 +16,10 @@ from amelia.model.diagnostics import Diagnostic, error, info, warning
 from amelia.model.plan import Complexity, Level, Task, TaskId
 from amelia.model.settings import SizeLimits
 from amelia.plan.graph import DONE
+from amelia.plan.pieces import own_sections, piece_titles
 from amelia.plan.seams import cut
 from amelia.plan.size import score_piece
 
-_TITLE = 80
 _SHOWN = 5
 
 
@@ -73,11 +74,6 @@ def split_all(tasks: Sequence[Task], limits: SizeLimits) -> SplitResult:
         if limits.auto_split and task.status not in DONE:
             diagnostics.extend(_still_too_hard(task, pieces, limits))
     return SplitResult(tuple(_redirected(found, pieces_of)), pieces_of, tuple(diagnostics))
-
-
-def shortened(text: str, width: int = _TITLE) -> str:
-    """Returns the text, cut with an ellipsis where it is wider than allowed."""
-    return text if len(text) <= width else text[: width - 1].rstrip() + "…"
 
 
 def _is_too_hard(complexity: Complexity, limits: SizeLimits) -> bool:
@@ -135,12 +131,14 @@ def _chained(task: Task, pieces: Sequence[Task], taken: AbstractSet[TaskId]) -> 
     chain: list[Task] = []
     # a task that names itself is reported; it must not tie its first piece to its last
     needs = tuple(need for need in task.depends_on if need != task.id)
-    for piece, name in zip(pieces, piece_ids(task.id, taken), strict=False):
-        mark = f" ({name.removeprefix(f'{task.id}-')})"
+    titles, sections = piece_titles(task, pieces), own_sections(task, pieces)
+    told = zip(pieces, titles, sections, strict=True)
+    for (piece, title, section), name in zip(told, piece_ids(task.id, taken), strict=False):
         named = replace(
             piece,
             id=TaskId(name),
-            title=shortened(task.title, _TITLE - len(mark)) + mark,
+            title=title,
+            section=section,
             depends_on=(chain[-1].id,) if chain else needs,
         )
         chain.append(named)

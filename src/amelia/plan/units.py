@@ -14,7 +14,8 @@ from amelia.model.settings import PlanSettings
 from amelia.plan.digraph import admissible, in_order, levels_of, unimplied, union
 from amelia.plan.graph import DONE, dependency_graph, file_dependencies, topological_order
 from amelia.plan.phases import Phase, compute_phases
-from amelia.plan.split import shortened, split_all
+from amelia.plan.pieces import shortened
+from amelia.plan.split import split_all
 
 _URGENCY = {priority: number for number, priority in enumerate(Priority)}
 _MOST_EDGES = 1024
@@ -41,7 +42,8 @@ def choose_mode(plan: Plan, *, settings: PlanSettings, requested: Mode | None) -
         return Mode.SINGLE, "The plan is not divided into tasks, so it runs as one unit."
     if not (declared := _declared(tasks)):
         return Mode.TASKS, "The tasks declare no types, phases or dependencies, so they run one by one."
-    if any(task.acceptance_criteria and task.files for task in tasks):
+    is_described = any(task.acceptance_criteria and task.files for task in tasks)
+    if is_described and all(task.phase is None for task in tasks):
         return Mode.LIFECYCLE, (
             f"The tasks declare {declared}, and list acceptance criteria and files, "
             "so each runs as soon as what it depends on is done."
@@ -153,6 +155,7 @@ def _lifecycle(tasks: Sequence[Task], settings: PlanSettings) -> Built:
             tuple(UnitId(need) for need in graph[task_id]),
             group,
             (by_id[task_id],),
+            piece_of=UnitId(source[task_id]) if task_id in source else None,
         )
         for task_id, group in levels_of(graph, _ranks(left)).items()
     )
@@ -185,7 +188,9 @@ def _phase_edges(
     last: dict[int, list[TaskId]] = {}
     edges: dict[TaskId, list[TaskId]] = {}
     for index in in_order(needs):
-        free = [task.id for task in _open(phases[index - 1].tasks) if not task.depends_on]
+        free = [
+            task.id for task in _open(phases[index - 1].tasks) if not task.depends_on and not task.independent
+        ]
         targets = list(dict.fromkeys(end for need in needs[index] for end in last[need]))
         last[index] = [*([] if free else targets), *_ends(phases[index - 1], graph)]
         if not targets or not free:

@@ -56,6 +56,23 @@ STORIES = frozenset(
     "story feature issue pr commit change slice increment deliverable item fix bug".split()
 ) | frozenset({"user story", "pull request", "change request", "action item"})
 
+# Numbers that authors write out: `Task One`, `Tarea dos`, `Задача три`.
+NUMBERS = frozenset(
+    """
+    one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+    eighteen nineteen twenty thirty forty fifty
+    uno dos tres cuatro cinco seis siete ocho nueve diez um dois três quatro sete oito nove dez
+    un deux trois quatre cinq sept huit neuf dix due tre quattro cinque sei sette otto dieci
+    eins zwei drei vier fünf sechs sieben acht neun zehn een twee drie vijf zes zeven negen tien
+    ett två fyra fem sex sju åtta nio tio en fire seks syv otte åtte yksi kaksi kolme neljä viisi
+    один два три четыре пять шесть семь восемь девять десять чотири шість сім вісім
+    jeden dwa trzy cztery pięć sześć siedem osiem dziewięć dziesięć jedna dvě tři čtyři pět
+    bir iki üç dört beş altı yedi sekiz dokuz ένα δύο τρία τέσσερα πέντε
+    satu dua tiga empat lima enam tujuh một hai ba bốn năm
+    하나 둘 셋 넷 다섯 एक दो तीन चार पाँच واحد اثنان ثلاثة أربعة خمسة
+    """.split()
+)
+
 # A heading "Task 3 Context" speaks about task 3; it is not task 3 a second time.
 MENTIONS = frozenset(
     """
@@ -65,6 +82,16 @@ MENTIONS = frozenset(
     appendix brief prompt
     description breakdown list index table map graph order sequence matrix template format structure
     概述 概览 总结 背景 说明 概要 まとめ 背景 개요 요약
+    """.split()
+)
+
+# A heading "Task Model" or "Task Dependencies" speaks about tasks; it is none.
+ABOUT = MENTIONS | frozenset(
+    """
+    analysis assignment assignments board dependency distribution estimate estimates estimation execution
+    file files goal grouping groups guidelines input inputs legend management manager mapping model
+    naming numbering objective ordering output outputs ownership planning priorities prioritization priority
+    purpose queue schedule scope sizing steps strategy tracker tracking types workflow
     """.split()
 )
 
@@ -89,6 +116,19 @@ ASIDES = frozenset(
     legend definition metrics changelog history background context goals requirements progress
     done quick quickstart installation usage
     """.split()
+)
+
+# Headings of nothing but these words announce work: "The plan", "Next steps", "Implementation", "What to do".
+WORK = (
+    frozenset(
+        """
+        plan plans implementation roadmap steps todo todos work what to do next the of action actions order
+        proposed our step-by-step
+        pasos passos étapes schritte umsetzung arbeitsplan шаги план реализация plano implementación
+        计划 計画 步骤 步驟 実装 实现 実装計画 实施计划 手順 단계 계획 구현
+        """.split()
+    )
+    | STEPS
 )
 
 # Sections that hold work nobody is asked to do now.

@@ -18,6 +18,7 @@ _SAME = (
     "type",
     "phase",
     "depends_on",
+    "independent",
     "files_to_create",
     "files_to_modify",
     "test_files",
@@ -95,8 +96,8 @@ def _text(goal: str, tasks: Sequence[Task], *, misleading: Collection[str]) -> s
 def _fields(task: Task) -> Iterator[str]:
     if task.type is not None:
         yield f"- Type: {task.type}"
-    if task.depends_on:
-        yield f"- Depends on: {', '.join(task.depends_on)}"
+    if task.depends_on or task.independent:
+        yield f"- Depends on: {', '.join(task.depends_on) or 'none'}"
     if task.files:
         yield "- Files:"
     for word, paths in (

@@ -69,6 +69,16 @@ class RunDirectory:
         return self.path / "store.git"
 
     @property
+    def replica(self) -> Path:
+        """The copy of a repository in which a replay is played."""
+        return self.path / "repository"
+
+    @property
+    def script(self) -> Path:
+        """The script that the agents of a replay play."""
+        return self.path / "script.toml"
+
+    @property
     def lanes(self) -> Path:
         """The worktrees."""
         return self.path / "lanes"

@@ -23,12 +23,13 @@ from amelia.model.errors import ConfigError, JournalError
 from amelia.model.outcome import Reason
 from amelia.model.plan import Unit
 from amelia.model.proposal import AwaitArchitect, DraftCommand, WritePlan
-from amelia.plan.approval import judge_plan
-from amelia.plan.product import LARGEST, read_criteria
+from amelia.plan.approval import Aim, judge_plan
+from amelia.plan.product import LARGEST, NAME, open_criteria, read_criteria, touched
 from amelia.plan.write import in_phases, misread, write_plan
 from amelia.record.runs import RunDirectory
 from amelia.record.versions import read_version, write_version
 from amelia.run.asking import Answer, Desk, Question, Tell, ask
+from amelia.run.faults import for_person
 from amelia.run.waiting import wait_out, wait_until
 from amelia.system.git_commands import blob_size, read_blob
 from amelia.system.git_places import Lane, Purpose, Store
@@ -37,7 +38,6 @@ from amelia.workspace.lanes import prepare
 _LANE = 1
 _LONGEST = 4000
 _LONGEST_PLAN = 200_000
-_PRODUCT = "PRODUCT.md"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -54,16 +54,22 @@ class Studio:
         """The worktree in which the architect reads."""
         return Lane(self.store, _LANE, Purpose.WORK)
 
+    def aim(self) -> Aim:
+        """Returns what the plan is for: the goal, the issue behind it, and the product's page."""
+        issue = self.desk.directory.issue
+        text = issue.read_text(encoding="utf-8") if self.facts.issue is not None else ""
+        return Aim(self.product(), self.facts.goal, text)
+
     def product(self) -> bytes | None:
         """Returns what the repository says of its product, if it does; too much of it is refused."""
         where, base = self.store.repository, self.facts.base
-        if (size := blob_size(where, base, _PRODUCT) or 0) > LARGEST:
+        if (size := blob_size(where, base, NAME) or 0) > LARGEST:
             raise ConfigError(
-                f"{_PRODUCT} at {base[:12]}: {size:,} bytes are too much for a product's page, "
+                f"{NAME} at {base[:12]}: {size:,} bytes are too much for a product's page, "
                 f"which may have {LARGEST:,}",
                 hint="keep the acceptance criteria in it, commit that, and start again",
             )
-        return read_blob(where, base, _PRODUCT)
+        return read_blob(where, base, NAME)
 
 
 class StudioSteps:
@@ -108,14 +114,16 @@ def _question(studio: Studio, command: WritePlan) -> Question[PlannedWork]:
 
 def _prompt(studio: Studio, command: WritePlan) -> str:
     directory, old = studio.desk.directory, command.old
-    product = studio.product()
-    issue = directory.issue.read_text(encoding="utf-8") if studio.facts.issue is not None else ""
+    aim = studio.aim()
+    criteria = read_criteria(aim.product) if aim.product is not None else ()
     return architect_prompt(
         studio.desk.texts,
         Commission(
             goal=studio.facts.goal,
-            issue=issue,
-            criteria=[str(one) for one in read_criteria(product)] if product is not None else (),
+            mode=studio.facts.mode,
+            issue=aim.more,
+            criteria=[str(one) for one in touched(criteria, aim.goal, aim.more)],
+            others=[str(one) for one in open_criteria(criteria)],
         ),
         Revision(
             plan=_shown(directory, old) if old is not None else "",
@@ -143,11 +151,9 @@ def _outcome(studio: Studio, command: WritePlan, answer: Answer[PlannedWork]) ->
             return ev.AnswerDelayed(dr.DRAFT, command.version, wait_until(ended.until, studio.now()))
         case Ending.OUT_OF_BUDGET if command.allowance.is_used_up_by(answer.spent):
             return dr.DraftFailed(Reason.BUDGET, detail or "The architect used up what it may use.")
-        case Ending.AUTH:
-            hint = "mend the agent's login or key, then run `amelia resume`"
-            return dr.DraftFailed(Reason.AUTH, f"{detail}\n{hint}")
         case _:
-            pass
+            if (fault := for_person(ended)) is not None:
+                return dr.DraftFailed(fault.reason, fault.detail)
     if isinstance(answer.found, Invalid):
         return dr.ArchitectFailed(command.version, answer.found.detail[:_LONGEST])
     return _drafted(studio, command.version, answer.found)
@@ -159,7 +165,7 @@ def _drafted(studio: Studio, version: int, work: PlannedWork) -> dr.PlanDrafted:
     text = write_plan(work.goal or " ".join(studio.facts.goal.split()), tasks)
     data = text.encode("utf-8", errors="replace")
     settings = studio.facts.settings.plan
-    verdict = judge_plan(data, settings=settings, mode=studio.facts.mode, product=studio.product())
+    verdict = judge_plan(data, settings=settings, mode=studio.facts.mode, aim=studio.aim())
     return dr.PlanDrafted(
         version=version,
         hash=write_version(studio.desk.directory, version, data),

@@ -16,6 +16,7 @@ from anyio import to_thread
 from amelia.context.prompts import repair_prompt
 from amelia.context.texts import Texts
 from amelia.judge.answers import Invalid
+from amelia.judge.written import last_valid, only_valid
 from amelia.model import events as ev
 from amelia.model.agents import (
     UNBOUNDED,
@@ -47,8 +48,20 @@ Tell: TypeAlias = Callable[[ev.Event], None]
 """Has something written down while a step is still under way."""
 
 _SHOWN = 5
-_ANSWERED = frozenset({Ending.OK, Ending.NO_REPORT})
-_NOT_ITS_FAULT = frozenset({Ending.LIMITED, Ending.AUTH, Ending.OUT_OF_BUDGET})
+_DECIDING = frozenset({Role.REVIEWER, Role.EVALUATOR})
+ENDED_WELL = frozenset({Ending.OK, Ending.NO_REPORT})
+"""How a turn ends that went well, with a report or without one."""
+
+_NOT_ITS_FAULT = frozenset(
+    {
+        Ending.LIMITED,
+        Ending.AUTH,
+        Ending.NO_CREDIT,
+        Ending.MODEL_NOT_FOUND,
+        Ending.UNUSABLE,
+        Ending.OUT_OF_BUDGET,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -106,7 +119,7 @@ async def ask(desk: Desk, question: Question[A], tell: Tell) -> Answer[A]:
         ended = await _turn(desk, spec, tell)
     spent = Spent().plus(ended.usage)
     found = _read(question, ended)
-    if isinstance(found, Invalid) and ended.ending in _ANSWERED and ended.session:
+    if isinstance(found, Invalid) and ended.ending in ENDED_WELL and ended.session:
         ended, found, spent = await _ask_again(desk, question, (spec, ended, found), tell=tell)
     if not question.role.may_write and (changed := await to_thread.run_sync(_changed, desk, question.lane)):
         meddled = Invalid(f"the {question.role} is not to change files, but changed {changed}")
@@ -117,16 +130,22 @@ async def ask(desk: Desk, question: Question[A], tell: Tell) -> Answer[A]:
 async def _ask_again(
     desk: Desk, question: Question[A], before: tuple[TurnSpec, TurnEnded, Invalid], *, tell: Tell
 ) -> tuple[TurnEnded, A | Invalid, Spent]:
-    """Asks for an answer once more, if that can be paid; a limit on the way is one of the whole turn."""
+    """Asks for an answer once more, if that can be paid; a limit on the way is one of the whole turn.
+
+    Nobody waits for a developer's report: without one, the work is judged as it is.
+    """
     spec, ended, problem = before
+    is_needed = question.role is not Role.DEVELOPER
     spent = Spent().plus(ended.usage)
     if spec.allowance.is_used_up_by(spent):
-        return replace(ended, ending=Ending.OUT_OF_BUDGET), problem, spent
+        return (replace(ended, ending=Ending.OUT_OF_BUDGET) if is_needed else ended), problem, spent
     repaired = await _turn(desk, _repair(desk, spec, ended, problem=problem.detail), tell)
     spent = spent.plus(repaired.usage)
     found = _read(question, repaired)
-    if not isinstance(found, Invalid) or repaired.ending in _NOT_ITS_FAULT:
+    if not isinstance(found, Invalid) or (is_needed and repaired.ending in _NOT_ITS_FAULT):
         return replace(repaired, text=ended.text), found, spent
+    if repaired.ending is Ending.OVERFLOW:
+        ended = replace(ended, session=None)  # it has no room for feedback either
     return ended, Invalid(f"{problem.detail}; asked once more: {found.detail}"), spent
 
 
@@ -204,7 +223,11 @@ def _used(spec: TurnSpec, usage: Usage | None) -> ev.UsageReported:
 def _read(question: Question[A], ended: TurnEnded) -> A | Invalid:
     if ended.ending is not Ending.OK:
         return Invalid(f"the turn ended as {ended.ending}: {ended.detail or ended.text}")
-    return question.read(ended.report)
+    if not ended.written:
+        return question.read(ended.report)
+    if question.role in _DECIDING:
+        return only_valid(question.read, ended.written, question.schema)
+    return last_valid(question.read, ended.written)
 
 
 def _changed(desk: Desk, lane: Lane) -> str:

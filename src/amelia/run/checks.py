@@ -4,7 +4,7 @@ The tests run on a clean checkout of exactly the tree in question, in the lane's
 """
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from anyio import to_thread
 
 from amelia.judge.demands import demands_of
 from amelia.judge.feedback import feedback
+from amelia.judge.generated import without_generated
 from amelia.judge.person import DOUBTS, of_a_person
 from amelia.judge.receipts import digest, fingerprint, told
 from amelia.judge.recipe import recipe_files
@@ -75,6 +76,7 @@ async def check_work(
     )
     delta = await to_thread.run_sync(lambda: _delta(shop, demands, base=base, tree=tree))
     verdict, receipt = await shop.verifier.verify(delta, demands, _checkout_of(shop, at))
+    verdict = without_generated(verdict, command.work.left_out)
     return Checked(of_a_person(verdict, at.accepted) if at.by_person else verdict, receipt)
 
 
@@ -116,15 +118,15 @@ def _checkout_of(shop: Workshop, at: Place) -> Checkout:
     return _checkout_in(shop, at.lane, base=at.base)
 
 
-async def account(shop: Workshop, at: Place, tree: TreeId) -> str:
-    """Returns what a reviewer is told of the checks."""
+async def account(shop: Workshop, at: Place, tree: TreeId, *, red: Sequence[str] = ()) -> str:
+    """Returns what a reviewer is told of the checks; `red` are the tests that were to fail."""
     receipt = await shop.verifier.receipt(tree, _checkout_of(shop, at))
     if receipt is None:
         return "Nothing was executed: this repository has no test command."
     if receipt.results is None:
-        return f"{told(receipt)}\n{receipt.detail}"
+        return f"{told(receipt, red=red)}\n{receipt.detail}"
     failing = [f"{result.status}: {result.id}" for result in receipt.results if result.status.is_failing]
-    return "\n".join([told(receipt), *failing[:50]])
+    return "\n".join([told(receipt, red=red), *failing[:50]])
 
 
 def _delta(shop: Workshop, demands: Demands, *, base: CommitId, tree: TreeId) -> Delta:

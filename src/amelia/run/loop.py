@@ -137,15 +137,18 @@ class Coordinator(Generic[S, C]):
         self.stopped_by: signal.Signals | None = None
         self.watcher_problem: Exception | None = None
 
-    async def drive(self, past: Sequence[Recorded], run: S | None = None) -> S:
+    async def drive(
+        self, past: Sequence[Recorded], run: S | None = None, *, found: Sequence[ev.Event] = ()
+    ) -> S:
         """Takes the run from where its journal ends as far as it goes.
 
-        `past` is all that is in there; `run` is where that leads, if it is known.
+        `past` is all that is in there; `run` is where that leads, if it is known. `found` is what is known of
+        the steps that were under way there, and was not written down any more.
         """
         try:
             with self._answers, self._heard:
                 self._run = self._machine.fold(each.event for each in past) if run is None else run
-                self._take_over(past)
+                self._take_over(past, found)
                 async with at_hand(), anyio.create_task_group() as tasks:
                     tasks.start_soon(self._heartbeat)
                     tasks.start_soon(self._signals, tasks)
@@ -156,14 +159,14 @@ class Coordinator(Generic[S, C]):
             raise problems.exceptions[0] from problems
         return self._run
 
-    def _take_over(self, past: Sequence[Recorded]) -> None:
+    def _take_over(self, past: Sequence[Recorded], found: Sequence[ev.Event]) -> None:
         """Goes where the journal ends; what was under way there is not any more."""
         if isinstance(past[-1].event, RunProposed | ev.RunStarted):
             self._tell(lambda watcher: watcher.show(past[-1:], self._run))
         else:
             self._tell(lambda watcher: watcher.begin(past))
-            resumed = ev.RunResumed(os.getpid())
-            self._record([resumed], self._machine.evolve(self._run, resumed))
+            events = [*found, ev.RunResumed(os.getpid())]
+            self._record(events, reduce(self._machine.evolve, events, self._run))
 
     async def _go(self, tasks: TaskGroup) -> None:
         news: list[ev.Event] = []

@@ -18,7 +18,7 @@ from amelia.context.execution_state import execution_state
 from amelia.context.places import unit_directory
 from amelia.context.report import Evidence, report_of, report_page
 from amelia.context.summary import Change, generate_phase_summary, review_feedback
-from amelia.judge.receipts import told
+from amelia.judge.receipts import red_as_wanted, told
 from amelia.judge.weaken import is_test_code
 from amelia.model.events import Event, RunStarted
 from amelia.model.evidence import Receipt
@@ -209,9 +209,13 @@ def receipts_of(proof: ch.Proof | None, seen: Callable[[str], Receipt | None]) -
     if proof.tree is None:
         return ["nothing was executed: there is no test command", *proof.notes]
     receipt = seen(proof.tree)
-    what = told(receipt) if receipt is not None else "the tests passed"
+    what = told(receipt, red=proof.red) if receipt is not None else _without_receipt(proof)
     digest = f", receipt {proof.digest}" if proof.digest is not None else ""
     return [f"{what} (tree {proof.tree}{digest})", *proof.notes]
+
+
+def _without_receipt(proof: ch.Proof) -> str:
+    return red_as_wanted(proof.red) if proof.red else "the tests passed"
 
 
 def _words(standing: RunStanding) -> tuple[str, list[tuple[UnitId, UnitStatus]]]:

@@ -4,12 +4,14 @@ Both see a clean checkout of the snapshot. Whatever they do to it is thrown away
 that is not valid is no approval.
 """
 
+from collections.abc import Mapping
 from functools import partial
 from typing import TypeVar
 
 from anyio import to_thread
 
-from amelia.context.prompts import Assignment, evaluator_prompt, reviewer_prompt
+from amelia.context.prompts import Assignment
+from amelia.context.review_prompts import evaluator_prompt, reviewer_prompt
 from amelia.judge.answers import (
     EVALUATION_SCHEMA,
     REVIEW_SCHEMA,
@@ -18,13 +20,14 @@ from amelia.judge.answers import (
     read_review,
     read_rulings,
 )
+from amelia.judge.written import is_own
 from amelia.model import events as ev
 from amelia.model.agents import Ending, Role
 from amelia.model.commands import EvaluateFindings, Place, ReviewWork
 from amelia.model.git import CommitId
 from amelia.run.asking import Answer, Question, Tell, ask
 from amelia.run.checks import account
-from amelia.run.turns import refused_login
+from amelia.run.faults import broken_step
 from amelia.run.waiting import wait_until
 from amelia.run.workshop import Workshop
 from amelia.system.git_places import Purpose
@@ -69,6 +72,7 @@ async def evaluate_findings(shop: Workshop, command: EvaluateFindings, tell: Tel
             await _assignment(shop, at),
             diff=await _diff(shop, at.base, command.work.commit),
             findings=command.findings,
+            red=command.red,
         ),
         schema=EVALUATION_SCHEMA,
         read=lambda report: check_rulings(report, command.findings),
@@ -79,9 +83,19 @@ async def evaluate_findings(shop: Workshop, command: EvaluateFindings, tell: Tel
         return (unanswered,)
     rulings = answer.found
     if isinstance(rulings, Invalid):
-        is_readable = answer.ended.ending is Ending.OK and not answer.has_meddled
-        rulings = read_rulings(answer.ended.report if is_readable else None, command.findings)
+        rulings = read_rulings(_partial(answer), command.findings)
     return (ev.FindingsEvaluated(unit=at.unit, attempt=at.attempt, rulings=rulings),)
+
+
+def _partial(answer: Answer[A]) -> Mapping[str, object] | None:
+    """Returns an answer that is only a part of what was asked for; None if it may be no answer at all."""
+    ended = answer.ended
+    if ended.ending is not Ending.OK or answer.has_meddled:
+        return None
+    if not ended.written:
+        return ended.report
+    own = [each.value for each in ended.written if is_own(each, EVALUATION_SCHEMA)]
+    return own[0] if len(own) == len(ended.written) == 1 else None
 
 
 async def _review_prompt(shop: Workshop, command: ReviewWork) -> str:
@@ -92,8 +106,9 @@ async def _review_prompt(shop: Workshop, command: ReviewWork) -> str:
     return reviewer_prompt(
         shop.desk.texts,
         await _assignment(shop, at),
-        checks="\n".join([await account(shop, at, command.work.tree), *command.notes]),
+        checks="\n".join([await account(shop, at, command.work.tree, red=command.red), *command.notes]),
         diff=await _diff(shop, at.base, commit),
+        red=command.red,
         since=since,
         open_findings=command.open_findings,
     )
@@ -118,10 +133,8 @@ def _unanswered(
             return ev.AnswerDelayed(at.unit, at.attempt, wait_until(ended.until, shop.now()))
         case Ending.OUT_OF_BUDGET if command.allowance.is_used_up_by(answer.spent):
             return ev.UnitHeld(at.unit)
-        case Ending.AUTH:
-            return refused_login(at, command.step, ended)
         case _:
-            return None
+            return broken_step(at, command.step, ended)
 
 
 async def _assignment(shop: Workshop, at: Place) -> Assignment:

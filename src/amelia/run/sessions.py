@@ -1,7 +1,7 @@
 """The sessions of a developer's turn: one for the whole unit, or a fresh one for each of its tasks.
 
-Sessions of tasks follow one another in the same workspace, and stop at the first that does not report its
-task as done. Together they are one turn: one answer, one snapshot.
+Sessions of tasks follow one another in the same workspace, and stop at the first that ends badly or reports
+its task as not done. Together they are one turn: one answer, one snapshot.
 """
 
 from collections.abc import Sequence
@@ -10,19 +10,19 @@ from dataclasses import dataclass, replace
 from anyio import to_thread
 
 from amelia.context.prompts import (
-    Retry,
     answer_prompt,
     continuation_prompt,
     developer_prompt,
     resumption_prompt,
 )
+from amelia.context.retries import Retry, StartingPoint
 from amelia.context.texts import Texts
 from amelia.judge.answers import REPORT_SCHEMA, Invalid, Report, read_report
 from amelia.model import events as ev
 from amelia.model.agents import Ending, Role, Spent, TurnEnded
 from amelia.model.commands import StartTurn
 from amelia.model.plan import Task, TaskId
-from amelia.run.asking import Answer, Question, Tell, ask
+from amelia.run.asking import ENDED_WELL, Answer, Question, Tell, ask
 from amelia.run.workshop import Workshop
 from amelia.schedule.decide import has_session_per_task
 from amelia.system.git_places import Lane
@@ -36,7 +36,10 @@ _OUT_OF_BUDGET = TurnEnded(
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """What a developer answered, which tasks of the unit had a session, and which are reported as done."""
+    """What a developer answered, which tasks of the unit had a session, and which of those ended well.
+
+    A session that ended well reports its task as done, or reports nothing.
+    """
 
     answer: Answer[Report]
     begun: tuple[TaskId, ...]
@@ -53,8 +56,8 @@ async def carry_out(shop: Workshop, command: StartTurn, lane: Lane, *, tell: Tel
 
 
 async def _one_by_one(shop: Workshop, command: StartTurn, lane: Lane, *, tell: Tell) -> Carried:
-    at, finished, spent = command.at, command.finished, Spent()
-    begun = list(command.begun)
+    at, spent = command.at, Spent()
+    begun, finished = list(command.begun), list(command.finished)
     ended, found = _OUT_OF_BUDGET, Invalid(_OUT_OF_BUDGET.detail)
     reports: list[Report] = []
     for task in at.assigned.pieces:
@@ -71,15 +74,19 @@ async def _one_by_one(shop: Workshop, command: StartTurn, lane: Lane, *, tell: T
         told = await ask(shop.desk, question, tell)
         ended, found, spent = told.ended, told.found, spent.and_(told.spent)
         if not isinstance(found, Report):
-            break
+            if ended.ending not in ENDED_WELL:
+                break
+            finished.append(task.id)
+            found = _joined(reports) if reports else found
+            continue
         reports.append(found)
         is_done = found.status == "completed" and found.needs_clarification is None
         found = _joined(reports)
         if not is_done:
             break
         tell(ev.SubtaskCompleted(at.unit, task.id, at.attempt))
-        finished = (*finished, task.id)
-    return Carried(Answer(ended, found, spent), tuple(begun), finished)
+        finished.append(task.id)
+    return Carried(Answer(ended, found, spent), tuple(begun), tuple(finished))
 
 
 def _on_task(command: StartTurn, task: Task, *, is_first: bool, spent: Spent) -> StartTurn:
@@ -101,7 +108,6 @@ def _joined(reports: Sequence[Report]) -> Report:
 def _question(shop: Workshop, command: StartTurn, lane: Lane) -> Question[Report]:
     at, texts, chronicle = command.at, shop.desk.texts, shop.recorder.catch_up()
     retry = shop.retry(at, chronicle, command.feedback)
-    is_begun = command.start != at.base
     return Question(
         role=Role.DEVELOPER,
         at=at,
@@ -112,8 +118,7 @@ def _question(shop: Workshop, command: StartTurn, lane: Lane) -> Question[Report
             shop.assignment(at, chronicle),
             retry=retry,
             answers=command.answers,
-            is_begun=is_begun,
-            is_cut_off=is_begun and command.is_again,
+            start=_starting_point(command, retry),
         ),
         schema=REPORT_SCHEMA,
         read=read_report,
@@ -121,6 +126,14 @@ def _question(shop: Workshop, command: StartTurn, lane: Lane) -> Question[Report
         before=command.before,
         allowance=command.allowance,
     )
+
+
+def _starting_point(command: StartTurn, retry: Retry | None) -> StartingPoint:
+    if command.start == command.at.base:
+        return StartingPoint.BASE
+    if retry is not None and retry.commit == command.start:
+        return StartingPoint.LAST_ATTEMPT
+    return StartingPoint.CUT_OFF if command.is_again else StartingPoint.BEGUN
 
 
 def _news(texts: Texts, command: StartTurn, retry: Retry | None) -> str:

@@ -11,12 +11,12 @@ from anyio import to_thread
 from amelia.judge.answers import Report
 from amelia.judge.clarification import question_of
 from amelia.model import events as ev
-from amelia.model.agents import Allowance, Ending, TurnEnded
-from amelia.model.commands import Place, StartTurn
+from amelia.model.agents import Allowance, Ending
+from amelia.model.commands import StartTurn
 from amelia.model.git import Snapshot
-from amelia.model.outcome import Reason
 from amelia.model.plan import Mode
-from amelia.run.asking import Answer, Tell
+from amelia.run.asking import ENDED_WELL, Answer, Tell
+from amelia.run.faults import broken_step
 from amelia.run.sessions import Carried, carry_out
 from amelia.run.waiting import wait_until
 from amelia.run.workshop import Workshop
@@ -41,11 +41,9 @@ async def start_turn(shop: Workshop, command: StartTurn, tell: Tell) -> tuple[ev
     carried = await carry_out(shop, command, lane, tell=tell)
     answer, ended = carried.answer, carried.answer.ended
     kept = await to_thread.run_sync(lambda: shop.keep(at, lane, shop.ref(at)))
-    if ended.ending is Ending.AUTH:
-        return (refused_login(at, ev.Step.DRIVE, ended),)
+    if (broke := broken_step(at, ev.Step.DRIVE, ended)) is not None:
+        return (broke,)
     ending, summary = _verdict(answer, command.allowance)
-    if ending is Ending.NO_REPORT and await to_thread.run_sync(lambda: _is_untouched(shop, command, kept)):
-        ending = Ending.OK  # nothing said and nothing done: verification says so
     report = answer.found if isinstance(answer.found, Report) else None
     question = question_of(report.needs_clarification, shop.now()) if report is not None else None
     return (
@@ -54,7 +52,7 @@ async def start_turn(shop: Workshop, command: StartTurn, tell: Tell) -> tuple[ev
             unit=at.unit,
             attempt=at.attempt,
             ending=ending,
-            work=ev.Work(kept.commit, kept.tree),
+            work=kept.work,
             summary=summary[:_LONGEST],
             refused=_refused(kept),
             session=ended.session,
@@ -62,14 +60,10 @@ async def start_turn(shop: Workshop, command: StartTurn, tell: Tell) -> tuple[ev
             question=question,
             finished=carried.finished,
             promised=PROMISE in ended.text or (report is not None and PROMISE in report.summary),
+            reported=report is not None or ending is not Ending.OK,
+            progressed=await to_thread.run_sync(lambda: bool(changes(shop.store, command.start, kept.tree))),
         ),
     )
-
-
-def refused_login(at: Place, step: ev.Step, ended: TurnEnded) -> ev.StepBroke:
-    """Returns what happened when an agent was not let in: a person has to mend that, and nobody else can."""
-    detail = f"{ended.detail or ended.text}\nmend the agent's login or key, then run `amelia resume`"
-    return ev.StepBroke(at.unit, step, detail[:_LONGEST], Reason.AUTH)
 
 
 def _verdict(answer: Answer[Report], allowance: Allowance) -> tuple[Ending, str]:
@@ -77,12 +71,15 @@ def _verdict(answer: Answer[Report], allowance: Allowance) -> tuple[Ending, str]
     ended, report = answer.ended, answer.found
     if isinstance(report, Report):
         return _reported(report)
-    if ended.ending is Ending.OK:
-        return Ending.NO_REPORT, report.detail
+    if ended.ending in ENDED_WELL:
+        return (
+            Ending.OK,
+            f"The agent gave no report.\n{ended.text}".strip(),
+        )  # the checks and the review decide
     ending = ended.ending
     if ending is Ending.OUT_OF_BUDGET and not allowance.is_used_up_by(answer.spent):
         ending = Ending.FAILED  # a bound of the agent's own; another turn would find the same
-    opening = "" if ending is Ending.LIMITED else f"The agent's turn ended badly: {ending}."
+    opening = "" if ending is Ending.LIMITED else f"The turn ended badly: {ending}."
     return ending, "\n".join(part for part in (opening, ended.detail, ended.text) if part)
 
 
@@ -91,16 +88,12 @@ def _reported(report: Report) -> tuple[Ending, str]:
         return Ending.OK, report.summary
     left = ", ".join(report.subtasks_failed)
     parts = (
-        f"The agent reports its work as {report.status}.",
+        f"The work was reported as {report.status}.",
         report.summary,
         report.error_context or "",
         f"Left to do: {left}" if left else "",
     )
     return Ending.FAILED, "\n".join(part for part in parts if part)
-
-
-def _is_untouched(shop: Workshop, command: StartTurn, kept: Snapshot) -> bool:
-    return not changes(shop.store, command.at.base, kept.tree)
 
 
 def _refused(kept: Snapshot) -> str | None:
@@ -114,10 +107,15 @@ def _refused(kept: Snapshot) -> str | None:
 def _subtasks(
     shop: Workshop, command: StartTurn, *, ending: Ending, carried: Carried
 ) -> Iterator[ev.SubtaskCompleted | ev.SubtaskFailed]:
-    """Yields what became of the tasks of a phase that began; a turn that was cut off leaves that open."""
+    """Yields what became of the tasks of a phase that began, as reported.
+
+    A turn that was cut off, or ended well without a report, leaves that open.
+    """
     if shop.facts.mode is not Mode.PHASED or ending in {Ending.LIMITED, Ending.OUT_OF_BUDGET}:
         return
     at, report = command.at, carried.answer.found
+    if ending is Ending.OK and not isinstance(report, Report):
+        return
     for task in at.assigned.tasks:
         if task in carried.finished or task not in carried.begun:
             continue  # told when its session ended, or it never had one

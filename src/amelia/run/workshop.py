@@ -3,7 +3,7 @@
 What an agent, or a test that it wrote, left of a lane is no obstacle: access that it took away is taken back.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -11,17 +11,20 @@ from typing import TypeVar
 
 from amelia.context.chronicle import Chronicle
 from amelia.context.places import Places
-from amelia.context.prompts import Assignment, Finished, Retry
+from amelia.context.prompts import Assignment, Finished, OtherPiece
+from amelia.context.retries import Retry
 from amelia.judge.verify import Verifier
 from amelia.land.message import trailers, unit_message
 from amelia.model.commands import Place
 from amelia.model.errors import GitError
 from amelia.model.events import RunStarted
 from amelia.model.git import CommitId, NotTaken, Snapshot, Stamp, TreeId, attempt_ref
+from amelia.model.plan import Unit, UnitId
 from amelia.run.asking import Desk
 from amelia.run.recording import Recorder
 from amelia.system.git_commands import tree_of, untracked
 from amelia.system.git_places import Lane, Purpose, Store
+from amelia.workspace.generated import exclude_generated, find_generated, left_out
 from amelia.workspace.lanes import prepare
 from amelia.workspace.removal import open_up
 from amelia.workspace.snapshot import snapshot
@@ -30,6 +33,15 @@ from amelia.workspace.unkept import Unkept, mark, unkept_in, unmark
 
 T = TypeVar("T")
 _LEFT = "What a turn that was cut off had left\n"
+
+
+@dataclass(frozen=True, slots=True)
+class _Generated:
+    """The generated files in a lane: those that were there before a unit, and those that are there now."""
+
+    unit: UnitId
+    before: frozenset[str] = frozenset()
+    found: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -45,6 +57,7 @@ class Workshop:
     _trees: dict[CommitId, TreeId] = field(default_factory=dict[CommitId, TreeId])
     _held: dict[int, TreeId] = field(default_factory=dict[int, TreeId])
     _written: dict[Path, Written] = field(default_factory=dict[Path, Written])
+    _generated: dict[int, _Generated] = field(default_factory=dict[int, _Generated])
 
     def lane(self, at: Place, purpose: Purpose) -> Lane:
         """Returns the worktree in which a step works."""
@@ -103,23 +116,25 @@ class Workshop:
         """Keeps what a turn that was cut off, or a person, left in a lane."""
         left = unkept_in(lane)
         if left is not None:
-            # As it was left: hooks have no say about what is not to land.
+            # As it was left, without hooks: they have no say about what is not to land.
             what = replace(left, ref=f"{left.ref}-interrupted")
-            self._keep(lane, what, message=_LEFT, with_hooks=False)
+            self._keep(lane, what, message=_LEFT)
 
     def keep(self, at: Place, lane: Lane, ref: str) -> Snapshot:
         """Keeps the files of a lane as the commit that an attempt, or a person, made of a unit."""
-        return self._keep(lane, Unkept(at.base, ref), message=self.message(at), with_hooks=True)
+        return self._keep(lane, Unkept(at.base, ref), message=self.message(at), unit=at.assigned)
 
-    def _keep(self, lane: Lane, what: Unkept, *, message: str, with_hooks: bool) -> Snapshot:
+    def _keep(self, lane: Lane, what: Unkept, *, message: str, unit: Unit | None = None) -> Snapshot:
+        """Keeps the files of a lane; hooks have a say about the work of a unit only."""
         _with_access(lane, lambda: self.recorder.hide_from(lane))
+        self._exclude_generated(lane, unit)
         kept = snapshot(
             lane,
             base=what.base,
             message=message,
             stamp=self.stamp(),
             ref=what.ref,
-            with_hooks=with_hooks,
+            with_hooks=unit is not None,
         )
         if isinstance(kept, NotTaken):
             raise GitError(
@@ -130,7 +145,22 @@ class Workshop:
         self._trees[kept.commit] = kept.tree
         if not kept.absorbed and not kept.unsaved:
             self._held[lane.number] = kept.tree
-        return kept
+        return replace(kept, left_out=self._left_out(lane, unit)) if unit else kept
+
+    def _left_out(self, lane: Lane, unit: Unit) -> tuple[str, ...]:
+        """Returns the generated files that are no part of a unit's work, without those of units before it."""
+        found = left_out(lane.repository, self.store.source)
+        last = self._generated.get(lane.number, _Generated(unit.id))
+        before = last.before if last.unit == unit.id else last.found
+        self._generated[lane.number] = _Generated(unit.id, before, frozenset(found))
+        return tuple(path for path in found if path not in before)
+
+    def _exclude_generated(self, lane: Lane, unit: Unit | None) -> None:
+        """Lets git leave out what tools generated in a lane, but for what units of the run declare."""
+        units = (*self.facts.units, *([unit] if unit is not None else []))
+        declared = {path for each in units for piece in each.pieces for path in piece.files}
+        found = _with_access(lane, lambda: find_generated(lane.repository, declared=declared))
+        exclude_generated(self.store, self.facts.base, declared=declared, found=found)
 
     def _written_in(self, lane: Lane) -> Written:
         return self._written.setdefault(lane.directory, Written())
@@ -153,6 +183,8 @@ class Workshop:
             progress=at.progress,
             needs=tuple(Finished(unit, landing.commit) for unit, landing in needs if landing is not None),
             landed=chronicle.landed,
+            red_tasks=at.red_tasks,
+            others=tuple(_other_pieces(at.assigned, chronicle)),
         )
 
     def retry(self, at: Place, chronicle: Chronicle, feedback: str) -> Retry | None:
@@ -178,6 +210,13 @@ def _with_access(lane: Lane, act: Callable[[], T]) -> T:
     except (PermissionError, GitError):  # git does not tell them apart
         open_up(lane.directory)
         return act()
+
+
+def _other_pieces(unit: Unit, chronicle: Chronicle) -> Iterator[OtherPiece]:
+    """Yields the other pieces of what a unit is a piece of, in the order of the run."""
+    for other in chronicle.facts.units if unit.piece_of is not None else ():
+        if other.piece_of == unit.piece_of and other.id != unit.id:
+            yield OtherPiece(other, chronicle.chapters[other.id].landing is not None)
 
 
 def _strays(lane: Lane) -> list[str]:

@@ -27,12 +27,14 @@ from amelia.model.state import (
     Reviewing,
     RunState,
     Skipped,
+    Track,
     Verifying,
     Wish,
 )
 from amelia.schedule.budget import is_held, left_for
 from amelia.schedule.pick import startable
-from amelia.schedule.red import expected, owed_and_waived
+from amelia.schedule.progress import progress_of
+from amelia.schedule.red import expected, owed_and_waived, red_tasks
 from amelia.schedule.retry import after_failure
 
 
@@ -142,34 +144,26 @@ def _starts(run: RunState) -> Iterator[cmd.Command]:
 
 def _step(run: RunState, unit: Unit, state: Active) -> cmd.Command:
     track = state.track
-    at = cmd.Place(
-        unit,
-        lane=track.lane,
-        attempt=track.attempt,
-        base=track.base,
-        progress=_progress(run, unit),
-        number=track.counters.attempts,
-        by_person=track.by_person,
-        accepted=track.accepted,
-    )
+    at = _place(run, unit, track)
     match state:
         case Driving():
             return _turn(run, at, state)
         case Verifying(work=work, is_promised=is_promised):
             fit = expected(run, unit, base=track.base)
             return cmd.VerifyWork(at, work, fit, is_promised=is_promised)
-        case Reviewing(work=work, notes=notes):
+        case Reviewing(work=work, notes=notes, red=red):
             return cmd.ReviewWork(
                 at,
                 work=work,
                 notes=notes,
+                red=red,
                 reviewed=track.reviewed,
                 open_findings=track.findings,
                 allowance=left_for(run, unit.id),
             )
-        case Evaluating(work=work):
+        case Evaluating(work=work, red=red):
             left = left_for(run, unit.id)
-            return cmd.EvaluateFindings(at, work=work, findings=track.findings, allowance=left)
+            return cmd.EvaluateFindings(at, work=work, findings=track.findings, red=red, allowance=left)
         case Landing(work=work):
             fit = expected(run, unit, base=run.tip)
             return cmd.LandWork(at, work=work, tip=run.tip, expected=fit)
@@ -177,6 +171,20 @@ def _step(run: RunState, unit: Unit, state: Active) -> cmd.Command:
             return cmd.Rest(at, until, track.rests)
         case _:
             assert_never(state)
+
+
+def _place(run: RunState, unit: Unit, track: Track) -> cmd.Place:
+    return cmd.Place(
+        unit,
+        lane=track.lane,
+        attempt=track.attempt,
+        base=track.base,
+        progress=progress_of(run, unit),
+        number=track.counters.attempts,
+        red_tasks=red_tasks(run, unit),
+        by_person=track.by_person,
+        accepted=track.accepted,
+    )
 
 
 def _turn(run: RunState, at: cmd.Place, state: Driving) -> cmd.StartTurn:
@@ -193,14 +201,6 @@ def _turn(run: RunState, at: cmd.Place, state: Driving) -> cmd.StartTurn:
         finished=state.finished,
         begun=tuple(task for task, _ in state.track.subtasks),
     )
-
-
-def _progress(run: RunState, unit: Unit) -> cmd.Progress:
-    states = [run.units[each.id] for each in run.facts.units]
-    done = [isinstance(state, Landed | Skipped) for state in states]
-    place = run.facts.units.index(unit)
-    is_in_order = not any(done[place:]) and all(isinstance(state, Landed) for state in states[:place])
-    return cmd.Progress(place + 1, total=len(done), done=sum(done), is_in_order=is_in_order)
 
 
 def _closing(run: RunState) -> cmd.Command:

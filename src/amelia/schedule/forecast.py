@@ -54,23 +54,28 @@ class Experience:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """What one point of work takes; it rests on so many units that landed, on none if it is a guess."""
+    """What one point of work takes; it rests on so many units that landed, on none if it is a guess.
+
+    `is_counted` says whether a run will be told the cost, so that a bound of money holds.
+    """
 
     seconds: Between
     tokens: Between | None
     cost: Between | None
     rests_on: int = 0
+    is_counted: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forecast:
-    """What a run of so many units will probably take; `rests_on` is that of its pace."""
+    """What a run of so many units will probably take; `rests_on` and `is_counted` are those of its pace."""
 
     units: int
     seconds: Between
     tokens: Between | None
     cost: Between | None
     rests_on: int
+    is_counted: bool = True
 
 
 def work_of(unit: Unit) -> float:
@@ -123,6 +128,7 @@ def forecast(units: Sequence[Unit], *, workers: int, pace: Pace) -> Forecast:
         tokens=pace.tokens.times(whole) if pace.tokens else None,
         cost=pace.cost.times(whole) if pace.cost else None,
         rests_on=pace.rests_on,
+        is_counted=pace.is_counted,
     )
 
 

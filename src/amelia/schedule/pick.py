@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from amelia.model.plan import Priority, Unit, UnitId
 from amelia.model.state import Active, Failing, Landed, Resting, RunState, Skipped, UnitState, Waiting
 from amelia.schedule.budget import is_held
+from amelia.schedule.parallel import is_apart
 
 _URGENCY = {priority: number for number, priority in enumerate(Priority)}
 _FOR_BEING_A_UNIT = 1.0  # its session, checks and review, however small it is
@@ -43,12 +44,9 @@ def _lane(state: UnitState, free: Sequence[int]) -> int:
 
 
 def are_independent(run: RunState, unit: UnitId, others: Collection[UnitId]) -> bool:
-    """Says whether a unit shares no file with others that are under way; one without files may touch any."""
-    if not others:
-        return True
-    mine = run.facts.footprints.get(unit, ())
-    theirs = [run.facts.footprints.get(other, ()) for other in others]
-    return bool(mine) and all(files and set(mine).isdisjoint(files) for files in theirs)
+    """Says whether a unit shares nothing with others that are under way."""
+    files = run.facts.footprints
+    return not others or is_apart(files.get(unit, ()), (files.get(other, ()) for other in others))
 
 
 def get_available_tasks(run: RunState) -> list[Unit]:

@@ -4,7 +4,7 @@ An answer costs no attempt. It goes to the developer, in the session that asked 
 rules out everything that a review had found, the work that was reviewed is accepted.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -16,10 +16,15 @@ from amelia.model.standing import UnitStatus
 from amelia.model.state import Asking, Driving, Landing, Parked, RunState, Waiting
 
 
-def about_findings(findings: Sequence[Finding]) -> Question:
-    """Returns the question whether findings are to be dealt with, and how."""
+def about_findings(findings: Sequence[Finding], rulings: Iterable[Ruling] = ()) -> Question:
+    """Returns the question whether findings are to be dealt with, and how; rulings say why it is asked."""
+    reasons = {ruling.finding: " ".join(ruling.reason.split()) for ruling in rulings}
+    lines = (
+        f"- {found}\n  The evaluator says: {reason}" if (reason := reasons.get(found.id)) else f"- {found}"
+        for found in findings
+    )
     return Question(
-        text=bullets(findings), options=(DO_IT, LEAVE_IT), about=tuple(found.id for found in findings)
+        text="\n".join(lines), options=(DO_IT, LEAVE_IT), about=tuple(found.id for found in findings)
     )
 
 

@@ -42,10 +42,18 @@ def expected(run: RunState, unit: Unit, *, base: CommitId) -> Expected:
     green = [test for other in closed for test in run.red[other]]
     open_red = [test for other, tests in run.red.items() if other not in closed for test in tests]
     return Expected(
-        red_tasks=_red_tasks(run, unit),
+        red_tasks=red_tasks(run, unit),
         must_be_green=tuple(dict.fromkeys(green)),
         may_be_red=tuple(dict.fromkeys(open_red)),
     )
+
+
+def red_tasks(run: RunState, unit: Unit) -> tuple[TaskId, ...]:
+    """Returns the unit's test tasks that no task of the unit itself implements, if another unit does."""
+    if not run.implementers.get(unit.id):
+        return ()
+    inside = {need for task in _of_type(unit.pieces, TaskType.IMPL) for need in task.depends_on}
+    return tuple(task.id for task in _of_type(unit.pieces, TaskType.TEST) if task.id not in inside)
 
 
 def closed_by(run: RunState, unit: UnitId) -> tuple[UnitId, ...]:
@@ -69,14 +77,6 @@ def owed_and_waived(run: RunState) -> tuple[tuple[str, ...], tuple[str, ...]]:
         is_given_up = any(isinstance(run.units[unit], Skipped) for unit in run.implementers[author])
         (waived if is_given_up else owed).extend(tests)
     return tuple(owed), tuple(waived)
-
-
-def _red_tasks(run: RunState, unit: Unit) -> tuple[TaskId, ...]:
-    """Returns the unit's test tasks that no task of the unit itself implements, if another unit does."""
-    if not run.implementers.get(unit.id):
-        return ()
-    inside = {need for task in _of_type(unit.pieces, TaskType.IMPL) for need in task.depends_on}
-    return tuple(task.id for task in _of_type(unit.pieces, TaskType.TEST) if task.id not in inside)
 
 
 def _of_type(tasks: Iterable[Task], kind: TaskType) -> list[Task]:

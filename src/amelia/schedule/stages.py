@@ -87,7 +87,7 @@ def unit_after(state: UnitState, event: ev.UnitEvent) -> UnitState:  # noqa: C90
             return _after_refusal(state, event)
         case ev.UnitLanded(_, attempt, commit), Landing(is_busy=True):
             track = state.track
-            return Landed(commit, attempt, track.by_person, track.accepted, track.counters)
+            return Landed(commit, attempt, track.by_person, track.accepted, track.counters, track.unreported)
         case _:
             return _after_decision(state, event)
     raise _misfit(state, event)
@@ -226,10 +226,12 @@ def _remembering(state: Failing) -> Track:
 def _parked(state: Failing | Reviewing | Resting, event: ev.UnitParked) -> Parked:
     parked = Parked(track=state.track, reason=event.reason, detail=event.detail)
     match state:
-        case Failing(work=work, feedback=feedback, asking=asking):
-            asking = asking if event.question is not None else None
+        case Failing(work=work, asking=asking):
+            # What was asked is what was recorded, whatever words it would be asked in today.
+            question = event.question
+            asking = replace(asking, question=question) if asking and question is not None else None
             track = replace(_counted(state, state.track), is_spent=_is_spent(state))
-            return replace(parked, track=track, work=work, feedback=feedback, asking=asking)
+            return replace(parked, track=track, work=work, feedback=event.detail, asking=asking)
         case Reviewing(work=work):
             return replace(parked, work=work, stage=replace(state, tries=0))
         case Resting(then=then):
@@ -246,7 +248,7 @@ def _unparked(state: Parked, note: str = "") -> Waiting:
 
 
 def _after_turn(state: Driving, event: ev.AttemptEnded) -> UnitState:
-    session = event.session if event.ending in _CONTINUABLE else None
+    session = event.session if _is_continuable(event) else None
     if event.ending in _CUT_OFF:
         again = replace(
             state,
@@ -271,6 +273,11 @@ def _after_turn(state: Driving, event: ev.AttemptEnded) -> UnitState:
             track, event.work, session, cause=Cause.CHECKS_FAILED, feedback=event.refused, seen=seen
         )
     return Verifying(track=track, work=event.work, session=session, is_promised=event.promised)
+
+
+def _is_continuable(event: ev.AttemptEnded) -> bool:
+    """Says whether feedback goes to the same session: not if that changed nothing and asked nothing."""
+    return event.ending in _CONTINUABLE and (event.progressed or event.question is not None)
 
 
 def _resting(state: Driving | Reviewing | Evaluating, until: str) -> Resting:
@@ -356,7 +363,7 @@ def _after_evaluation(state: Evaluating, event: ev.FindingsEvaluated) -> UnitSta
         return Landing(track=track, work=state.work, red=state.red)
     unclear = tuple(found for found in left if ruled.get(found.id) is Disposition.CLARIFY)
     if unclear:
-        asking = Asking(question=about_findings(unclear), session=state.session, red=state.red)
+        asking = Asking(question=about_findings(unclear, event.rulings), session=state.session, red=state.red)
         return _asking(track, state.work, asking, feedback=asking.question.text)
     ids = ",".join(sorted(found.id for found in left))
     seen = f"{state.work.tree}:{state.results}:{ids}"

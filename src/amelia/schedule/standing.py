@@ -11,13 +11,17 @@ from amelia.model.outcome import Reason
 from amelia.model.plan import DONE, Mode, TaskId, TaskStatus, Unit, UnitId, milestone_status
 from amelia.model.standing import MilestoneStanding, RunStanding, UnitStanding, UnitStatus
 from amelia.model.state import (
+    Evaluating,
     Landed,
+    Landing,
     Parked,
     Resting,
+    Reviewing,
     RunState,
     Skipped,
     Track,
     UnitState,
+    Verifying,
     Waiting,
     counters_of,
 )
@@ -90,6 +94,7 @@ def unit_standing(run: RunState, unit: Unit, blocked: Blocked) -> UnitStanding:
         subtasks={
             task: _subtask_status(told.get(task), status) if is_phase else status for task in unit.tasks
         },
+        unreported=_unreported(state),
         reason=state.reason if isinstance(state, Parked) else None,
         detail=state.detail if isinstance(state, Parked) else "",
         blocked_by=blocked.get(unit.id, ()),
@@ -217,6 +222,17 @@ def _track_of(state: UnitState) -> Track | None:
             return then.track if then is not None else None
         case _:
             return state.track
+
+
+def _unreported(state: UnitState) -> tuple[TaskId, ...]:
+    """Returns the tasks that the last turn said nothing of, if it ended well."""
+    match state:
+        case Landed(unreported=tasks):
+            return tasks
+        case Verifying() | Reviewing() | Evaluating() | Landing():
+            return state.track.unreported
+        case _:
+            return ()
 
 
 def _subtask_status(told: UnitStatus | None, whole: UnitStatus) -> UnitStatus:

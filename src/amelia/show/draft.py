@@ -1,32 +1,30 @@
 """A plan that waits for approval: its tasks, phases and sizes, what its run will take, and every warning."""
 
 import json
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, assert_never
 
+from amelia.app.terms import RunTerms
 from amelia.model.drafts import Author
 from amelia.model.outcome import Reason
 from amelia.model.proposal import Approved, Delayed, Draft, Drafting, HandedOver, Proposed, Stopped
 from amelia.plan.compile import CompiledPlan
-from amelia.schedule.forecast import Forecast
-from amelia.show.forecast import forecast_lines
 from amelia.show.json import plan_json
 from amelia.show.run.standing import Exit, raised, way_out
-from amelia.show.text import counted, fit, printable, width
+from amelia.show.terms import terms_lines
+from amelia.show.text import fit, printable, width
 
 _AUTHORS = {Author.ARCHITECT: "the architect", Author.PERSON: "you"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanView:
-    """A draft as it is shown; without a version there is nothing compiled."""
+    """A draft as it is shown; without a version nothing is compiled, and there are terms if it can run."""
 
     draft: Draft
     compiled: CompiledPlan | None = None
-    forecast: Forecast | None = None
-    workers: int = 1
+    terms: RunTerms | None = None
 
 
 def standing_of(draft: Draft) -> str:
@@ -80,12 +78,10 @@ def choices(draft: Draft) -> Iterator[Exit]:
 
 
 def view_lines(view: PlanView) -> Iterator[str]:
-    """Yields what is to be said of a draft below its plan: parallelism, forecast, warnings, standing."""
+    """Yields what is to be said of a draft below its plan: the terms of its run, warnings, standing."""
     draft = view.draft
-    if view.compiled is not None and view.compiled.units:
-        yield _parallelism(view.compiled, view.workers)
-    if view.forecast is not None:
-        yield from forecast_lines(view.forecast, draft.budget)
+    if view.terms is not None:
+        yield from terms_lines(view.terms)
     if draft.newest is not None:
         yield from (f"error: {printable(error)}" for error in _unread(view))
         yield from (f"warning: {printable(gap)}" for gap in draft.newest.gaps)
@@ -109,18 +105,9 @@ def _unread(view: PlanView) -> Iterator[str]:
     return (error for error in view.draft.newest.errors if not any(message in error for message in told))
 
 
-def _parallelism(compiled: CompiledPlan, workers: int) -> str:
-    widest = max(Counter(unit.group for unit in compiled.units).values())
-    levels = max(unit.group for unit in compiled.units)
-    return (
-        f"parallelism: {counted(len(compiled.units), 'unit')} in {counted(levels, 'step')}, "
-        f"at most {widest} side by side; {counted(workers, 'worker')}"
-    )
-
-
 def view_json(view: PlanView) -> dict[str, Any]:
     """Returns a draft with nothing in it but what JSON knows."""
-    draft = view.draft
+    draft, forecast = view.draft, view.terms.forecast if view.terms is not None else None
     return {
         "run": draft.facts.run,
         "goal": draft.facts.goal,
@@ -136,7 +123,7 @@ def view_json(view: PlanView) -> dict[str, Any]:
         "warnings": list(draft.newest.gaps) if draft.newest is not None else [],
         "stopped": draft.stage.detail if isinstance(draft.stage, Stopped) else None,
         "plan": json.loads(plan_json(view.compiled)) if view.compiled is not None else None,
-        "forecast": asdict(view.forecast) if view.forecast is not None else None,
+        "forecast": asdict(forecast) if forecast is not None else None,
         "budget": asdict(draft.budget),
         "choices": [asdict(choice) for choice in choices(draft)],
     }

@@ -18,8 +18,7 @@ def forecast_lines(forecast: Forecast, budget: Budget) -> Iterator[str]:
     if forecast.cost is not None:
         parts.append(_money(forecast.cost))
     allowed, is_enough = _compare(forecast, budget)
-    unpriced = ", as their cost is not known" if forecast.cost is None else ""
-    grounds = [_grounds(forecast), *([f"budget {allowed}{unpriced}"] if allowed else [])]
+    grounds = [_grounds(forecast), *([f"budget {allowed}{_why_tokens(forecast)}"] if allowed else [])]
     yield f"forecast: {', '.join(parts)} ({'; '.join(grounds)})"
     if not is_enough:
         yield f"warning: that may be more than the budget of {allowed}; then the run halts until it gets more"
@@ -30,9 +29,16 @@ def _grounds(forecast: Forecast) -> str:
     return f"from {count} units that landed here before" if count else "a guess from sizes"
 
 
+def _why_tokens(forecast: Forecast) -> str:
+    """Says why it is tokens that are bounded, where it is."""
+    if forecast.cost is None:
+        return ", as their cost is not known"
+    return "" if forecast.is_counted else ", as the agent does not tell their cost"
+
+
 def _compare(forecast: Forecast, budget: Budget) -> tuple[str, bool]:
     """Returns what the run may use, as far as it bounds this forecast, and whether that is surely enough."""
-    if forecast.cost is not None:
+    if forecast.cost is not None and forecast.is_counted:
         most = budget.run.cost
         return (f"${most:g}", forecast.cost.high <= most) if most is not None else ("", True)
     if forecast.tokens is not None and budget.run.tokens is not None:

@@ -5,10 +5,15 @@ from typing import Any
 
 from amelia.model.plan import Complexity, Task, Unit
 from amelia.plan.compile import CompiledPlan
+from amelia.plan.declared import required
+from amelia.plan.preamble import tracker_in_name
 
 
-def plan_json(compiled: CompiledPlan) -> str:
-    """Writes a compiled plan as one JSON object, in ASCII, which every terminal and pipe can take."""
+def plan_json(compiled: CompiledPlan, *, stem: str = "") -> str:
+    """Writes a compiled plan as one JSON object, in ASCII, which every terminal and pipe can take.
+
+    `stem` is the name of the plan's file without its ending, which may hold the tracker's id.
+    """
     plan = compiled.plan
     milestone_of = _milestones(compiled)
     return json.dumps(
@@ -16,6 +21,8 @@ def plan_json(compiled: CompiledPlan) -> str:
             "format": plan.format,
             "hash": plan.hash,
             "goal": plan.goal,
+            "tracker_id": plan.tracker or tracker_in_name(stem),
+            "product": plan.product,
             "mode": compiled.mode,
             "mode_reason": compiled.mode_reason,
             "can_run": compiled.can_run,
@@ -61,7 +68,11 @@ def _task(task: Task, milestone: str | None) -> dict[str, Any]:
         "line": task.line,
         "end_line": task.end_line,
         "depends_on": task.depends_on,
+        "independent": task.independent,
         **_scope(task),
+        "demands": [
+            {"path": found.path, "kind": found.asked, "pattern": found.pattern} for found in required(task)
+        ],
         "user_story": task.user_story,
         "milestone": milestone,
         "priority": task.priority,

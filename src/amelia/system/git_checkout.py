@@ -1,7 +1,7 @@
 """The few git commands that look at the user's checkout as they see it, or change it because they asked."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from amelia.model.git import CommitId
@@ -15,6 +15,11 @@ class Logged:
     commit: CommitId
     parents: tuple[CommitId, ...]
     message: str
+
+    @property
+    def subject(self) -> str:
+        """The first line of the message."""
+        return self.message.partition("\n")[0]
 
 
 _AS_USER = Call(accept=None, as_user=True)
@@ -52,10 +57,10 @@ def files_not_tracked(where: Repository) -> list[str]:
     return run_git(where, "ls-files", "-z", "--others").fields
 
 
-def push(where: Repository, remote: str, ref: str, *, environment: Mapping[str, str]) -> Answer:
-    """Makes a ref of a remote what it is here; never by force."""
+def push(where: Repository, remote: str, refspec: str, *, environment: Mapping[str, str]) -> Answer:
+    """Makes a ref of a remote name a commit that is here; never by force."""
     call = Call(accept=None, as_user=True, environment=environment)
-    return run_git(where, "push", "--quiet", remote, f"{ref}:{ref}", call=call)
+    return run_git(where, "push", "--quiet", remote, refspec, call=call)
 
 
 def list_remotes(where: Repository) -> list[str]:
@@ -70,16 +75,33 @@ def is_ancestor(where: Repository, commit: CommitId, of: CommitId) -> bool:
 
 def log_messages(where: Repository, head: CommitId, *, without: CommitId, saying: str) -> list[Logged]:
     """Returns the commits of a history that is not in another's whose message holds a text, newest first."""
-    flags = ("-z", "--topo-order", "--format=%H %P%n%B", "--fixed-strings", f"--grep={saying}")
-    records = run_git(where, "log", *flags, head, f"^{without}", "--").out
+    return _log(where, *_saying(saying), head, f"^{without}")
+
+
+def log_branches(where: Repository, *, without: CommitId, saying: str) -> list[Logged]:
+    """Returns the same for the histories of all branches, also those known of remotes."""
+    return _log(where, *_saying(saying), "--branches", "--remotes", f"^{without}")
+
+
+def list_commits(where: Repository, base: CommitId, tip: CommitId) -> list[Logged]:
+    """Returns the commits that lead from one to another, oldest first."""
+    return _log(where, "--reverse", tip, f"^{base}")
+
+
+def _saying(text: str) -> tuple[str, str]:
+    return "--fixed-strings", f"--grep={text}"
+
+
+def _log(where: Repository, *arguments: str) -> list[Logged]:
+    records = run_git(where, "log", "-z", "--topo-order", "--format=%H %P%n%B", *arguments, "--").out
     texts = (record.partition("\n") for record in os.fsdecode(records).split("\0") if record)
     split = ((names.split(), message) for names, _, message in texts)
     return [Logged(CommitId(first), tuple(map(CommitId, rest)), message) for (first, *rest), message in split]
 
 
-def branches_with(where: Repository, commit: CommitId) -> list[str]:
-    """Returns the branches, also those known of remotes, whose history holds a commit."""
-    flags = (f"--contains={commit}", "--format=%(refname)")
+def branches_with(where: Repository, commits: Iterable[CommitId]) -> list[str]:
+    """Returns the branches, also those known of remotes, whose history holds one of some commits."""
+    flags = (*(f"--contains={commit}" for commit in commits), "--format=%(refname)")
     return run_git(where, "for-each-ref", *flags, "refs/heads", "refs/remotes").text.split()
 
 

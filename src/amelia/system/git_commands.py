@@ -73,8 +73,8 @@ def init_bare(git_dir: Path, *, object_format: str) -> None:
 
 
 def init(directory: Path) -> Repository:
-    """Makes a directory a repository, with a branch called main."""
-    run_git(directory, "init", "--quiet", "--initial-branch=main")
+    """Makes a directory a repository without any template, with a branch called main."""
+    run_git(directory, "init", "--quiet", "--template=", "--initial-branch=main")
     return Repository(directory / ".git", work_tree=directory)
 
 
@@ -101,6 +101,12 @@ def add_all(where: Repository) -> Answer:
 def untracked(where: Repository, *more: str) -> list[str]:
     """Returns the files that are neither tracked nor ignored, and with `more` flags others beside them."""
     return run_git(where, "ls-files", "-z", "--others", "--exclude-standard", *more).fields
+
+
+def unignored(where: Repository, *, excludes: Iterable[Path]) -> list[str]:
+    """Returns what is untracked and not ignored by `.gitignore` files and some others; directories as one."""
+    flags = ("-z", "--others", "--directory", "--no-empty-directory", "--exclude-per-directory=.gitignore")
+    return run_git(where, "ls-files", *flags, *(f"--exclude-from={file}" for file in excludes)).fields
 
 
 def staged_paths(where: Repository) -> list[str]:

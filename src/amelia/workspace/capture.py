@@ -1,8 +1,8 @@
 """Takes what is in the user's checkout as a commit of the store: committed or not, staged or not, untracked.
 
 Nothing of theirs is written: a copy of their index is brought up to date, and objects go into the store.
-Ignored files are left out, and so are repositories inside the checkout, which are not touched. A checkout
-with conflicts is not taken: what is in its files is nothing that anybody wants.
+Ignored and generated files are left out, and so are repositories inside the checkout, which are not touched.
+A checkout with conflicts is not taken: what is in its files is nothing that anybody wants.
 """
 
 import shutil
@@ -14,6 +14,7 @@ from amelia.system.git import Repository
 from amelia.system.git_checkout import changed_submodules, unmerged_files
 from amelia.system.git_commands import add_all, commit_tree, forget, new_gitlinks, tree_of, write_tree
 from amelia.system.git_places import Lane, Purpose, Source, Store
+from amelia.workspace.generated import exclude_generated, find_generated, left_out
 from amelia.workspace.lanes import point_at
 
 _MESSAGE = "What was in the checkout\n"
@@ -24,13 +25,15 @@ _SHOWN = 5
 class Captured:
     """A checkout as a commit on top of its head, or the head itself if that is all there is.
 
-    `left_out` are the submodules with changes inside that no commit of theirs has.
+    `left_out` are the submodules with changes inside that no commit of theirs has, `generated` the files that
+    tools made and nobody ignores.
     """
 
     commit: CommitId
     tree: TreeId
     is_committed: bool
     left_out: tuple[str, ...] = ()
+    generated: tuple[str, ...] = ()
 
 
 def refuse_conflicts(source: Source) -> None:
@@ -50,6 +53,7 @@ def capture(store: Store, head: CommitId, *, stamp: Stamp) -> Captured:
     point_at(lane, head)
     where = Repository(lane.git_dir, work_tree=store.source.top, index=store.git_dir / "captured")
     _copy_index(store, lane)
+    exclude_generated(store, head, found=find_generated(where))
     answer = add_all(where)
     if answer.code != 0:
         raise ConfigError(
@@ -58,11 +62,12 @@ def capture(store: Store, head: CommitId, *, stamp: Stamp) -> Captured:
         )
     if strangers := new_gitlinks(where, head):
         forget(where, strangers)
-    tree, left_out = write_tree(where), tuple(changed_submodules(where))
-    if tree == tree_of(store.repository, head):
-        return Captured(head, tree, is_committed=True, left_out=left_out)
-    commit = commit_tree(store.repository, tree, parents=(head,), message=_MESSAGE, stamp=stamp)
-    return Captured(commit, tree, is_committed=False, left_out=left_out)
+    tree, submodules = write_tree(where), tuple(changed_submodules(where))
+    is_committed, commit = tree == tree_of(store.repository, head), head
+    if not is_committed:
+        commit = commit_tree(store.repository, tree, parents=(head,), message=_MESSAGE, stamp=stamp)
+    generated = left_out(where, store.source, but=strangers)
+    return Captured(commit, tree, is_committed, submodules, generated)
 
 
 def _copy_index(store: Store, lane: Lane) -> None:

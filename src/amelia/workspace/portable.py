@@ -9,6 +9,7 @@
 """
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from amelia.system.git_places import ConfigEntry, Source
 
@@ -31,7 +32,10 @@ _CORE_STAYS = frozenset(
     sparsecheckoutcone splitindex sshcommand symlinks trustctime untrackedcache usereplacerefs worktree
     """.split()
 )
-_AGENTS_DO_NOT_SIGN = (
+_LOOKS = frozenset({"apply", "author", "committer", "core", "diff", "i18n", "merge", "user"})
+_PROGRAMS = (".command", ".driver", ".textconv")
+_OWN_MERGE = "git merge-file --quiet %A %O %B"  # what git does where no driver is named
+_DO_NOT_SIGN = (
     ConfigEntry("local", "commit.gpgsign", "false"),
     ConfigEntry("local", "tag.gpgsign", "false"),
 )
@@ -49,15 +53,32 @@ def store_config(source: Source) -> str:
 
 def agent_config(source: Source) -> str:
     """Returns the configuration of the repository that an agent sees: no hooks of the user, no signing."""
-    is_plain = source.object_format == "sha1"
-    own = [
-        ConfigEntry("local", "core.repositoryformatversion", "0" if is_plain else "1"),
-        ConfigEntry("local", "core.bare", "false"),
-        ConfigEntry("local", "gc.auto", "0"),
+    return render((*_portable(source.config), *_plain(source), *_DO_NOT_SIGN))
+
+
+def replica_config(source: Source, *, hooks: Path) -> str:
+    """Returns the configuration of a repository that files look the same in, and that starts no program.
+
+    Programs that the user's own file names count everywhere, so each is replaced by what git does itself.
+    """
+    looks = [
+        entry
+        for entry in _portable(source.config)
+        if entry.key.partition(".")[0] in _LOOKS and not entry.key.endswith(_PROGRAMS)
     ]
-    if not is_plain:
-        own.append(ConfigEntry("local", "extensions.objectformat", source.object_format))
-    return render((*_portable(source.config), *own, *_AGENTS_DO_NOT_SIGN))
+    drivers = {
+        entry.key
+        for entry in source.config
+        if entry.key.startswith("merge.") and entry.key.endswith(".driver")
+    }
+    own = (
+        *(ConfigEntry("local", key, _OWN_MERGE) for key in sorted(drivers)),
+        ConfigEntry("local", "user.name", source.identity.name),
+        ConfigEntry("local", "user.email", source.identity.email),
+        ConfigEntry("local", "core.hookspath", str(hooks)),
+        ConfigEntry("local", "core.fsmonitor", "false"),
+    )
+    return render((*looks, *_plain(source), *own, *_DO_NOT_SIGN))
 
 
 def render(entries: Iterable[ConfigEntry]) -> str:
@@ -71,6 +92,16 @@ def _portable(config: Iterable[ConfigEntry]) -> Iterator[ConfigEntry]:
         travels = section not in _STAY if entry.scope in _OWN_SCOPES else section in _BOUND_TO_PLACES
         if travels and not (section == "core" and rest in _CORE_STAYS):
             yield entry
+
+
+def _plain(source: Source) -> Iterator[ConfigEntry]:
+    """Yields what every repository with a worktree needs to say of itself."""
+    is_usual = source.object_format == "sha1"
+    yield ConfigEntry("local", "core.repositoryformatversion", "0" if is_usual else "1")
+    yield ConfigEntry("local", "core.bare", "false")
+    yield ConfigEntry("local", "gc.auto", "0")
+    if not is_usual:
+        yield ConfigEntry("local", "extensions.objectformat", source.object_format)
 
 
 def _header(key: str) -> str:

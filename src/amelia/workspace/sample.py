@@ -1,4 +1,4 @@
-"""Makes a small repository out of nothing, to try things in."""
+"""Makes a small repository out of nothing, to try things in; no program of the user's takes part."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -6,6 +6,7 @@ from pathlib import Path
 
 from amelia.model.git import CommitId, Identity, Stamp
 from amelia.system.git_commands import add_all, commit_tree, configure, init, set_ref, write_tree
+from amelia.workspace.replica import NO_FILTERS
 
 _WHO = Identity("Amelia Demo", "demo@amelia.invalid")
 
@@ -20,6 +21,9 @@ def make_sample(directory: Path, files: Mapping[str, str]) -> CommitId:
     configure(repository, "user.name", _WHO.name)
     configure(repository, "user.email", _WHO.email)
     configure(repository, "commit.gpgSign", "false")
+    configure(repository, "core.hooksPath", str(repository.git_dir / "hooks"))
+    (repository.git_dir / "info").mkdir(exist_ok=True)
+    (repository.git_dir / "info" / "attributes").write_text(NO_FILTERS, encoding="utf-8")
     add_all(repository)
     stamp = Stamp(_WHO, datetime.now(UTC))
     commit = commit_tree(repository, write_tree(repository), parents=(), message="Start\n", stamp=stamp)

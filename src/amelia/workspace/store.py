@@ -14,6 +14,7 @@ from amelia.model.git import CommitId, Stamp, base_ref
 from amelia.system.git import Repository
 from amelia.system.git_commands import commit_tree, describe_ref, empty_tree, fetch, init_bare, set_ref
 from amelia.system.git_places import Source, Store
+from amelia.workspace.generated import exclude_generated
 from amelia.workspace.portable import agent_config, store_config
 from amelia.workspace.removal import remove
 from amelia.workspace.standalone import write_alternates
@@ -32,6 +33,7 @@ def make_store(source: Source, directory: Path, *, run: str, base: CommitId | No
         set_ref(source.repository, base_ref(run), base)
     if not store.git_dir.exists():
         _build(store, base)
+    exclude_generated(store, base)
     if base is None:
         base = _empty_beginning(store)
     set_ref(store.repository, base_ref(run), base)

@@ -35,7 +35,7 @@ from tracing import Trace
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 AGENT = Path(__file__).parents[2] / "real" / "acp_agents.py"
-CANNOT_SWITCH_OFF = "what a repository brings for it may count: the protocol cannot switch that off"
+CANNOT_SWITCH_OFF = "what a repository brings for it may count: that cannot be switched off"
 
 
 def say(text: str) -> dict[str, Any]:

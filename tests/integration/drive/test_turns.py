@@ -336,8 +336,7 @@ USED = '{"type": "usage", "input": 60, "output": 60, "cost": %s}'
 @pytest.mark.parametrize(
     ("line", "ending"),
     [
-        (RETRY % (1, 401), Ending.AUTH),
-        (RETRY % (1, 403), Ending.AUTH),
+        (RETRY % (3600, 401), Ending.AUTH),
         (RETRY % (3600, 429), Ending.LIMITED),
         (USED % 2.5, Ending.OUT_OF_BUDGET),
         (USED % "null", Ending.OUT_OF_BUDGET),
@@ -353,7 +352,26 @@ async def test_a_turn_that_cannot_help_any_more_is_ended_at_once(
     assert not desk.trace.living()
 
 
-@pytest.mark.parametrize("line", [RETRY % (5, 429), RETRY % (5, "null"), USED % 1.5])
+@pytest.mark.parametrize("status", [401, 403])
+async def test_a_refused_login_has_a_bounded_time_to_heal(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    monkeypatch.setattr("amelia.drive.session.REFUSAL_GRACE", 0.5)
+    refused = RETRY % (0.1, status)
+    ended = await desk.shell(f"while :; do echo '{refused}'; sleep 0.1; done")
+    assert ended.ending is Ending.AUTH
+    assert "the provider refuses the login" in ended.detail
+    assert not desk.trace.living()
+
+
+async def test_a_refused_login_that_heals_is_forgotten(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("amelia.drive.session.REFUSAL_GRACE", 0.5)
+    said = '{"type": "say", "text": "Here I am."}'
+    ended = await desk.shell(f"echo '{RETRY % (0.1, 401)}'; echo '{said}'; sleep 1; echo '{RESULT}'")
+    assert ended.ending is Ending.OK
+
+
+@pytest.mark.parametrize("line", [RETRY % (5, 401), RETRY % (5, 429), RETRY % (5, "null"), USED % 1.5])
 async def test_a_turn_that_may_still_help_goes_on(desk: Desk, line: str) -> None:
     desk.spec = replace(desk.spec, allowance=Allowance(cost=2.0))
     assert (await desk.shell(f"echo '{line}'; echo '{RESULT}'")).ending is Ending.OK

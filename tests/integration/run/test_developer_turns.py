@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from amelia.model import events as ev
-from amelia.model.agents import Allowance, Ending, Role, SessionId, TurnEnded, Usage
+from amelia.model.agents import Allowance, Ending, Role, SessionId, TurnEnded, Usage, Written
 from amelia.model.commands import StartTurn
 from amelia.model.outcome import Reason
 from amelia.model.plan import Mode
@@ -16,6 +16,12 @@ from integration.run.workshops import NOW, Act, Bench, ended, ending, make_bench
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
+MENDED = {
+    Ending.AUTH: Reason.AUTH,
+    Ending.NO_CREDIT: Reason.NO_CREDIT,
+    Ending.MODEL_NOT_FOUND: Reason.MODEL_NOT_FOUND,
+    Ending.UNUSABLE: Reason.AGENT_UNUSABLE,
+}
 DONE: dict[str, object] = {"status": "completed", "summary": "all done"}
 
 
@@ -85,16 +91,12 @@ async def test_a_turn_that_tells_nothing_of_its_use_is_said_to_be_one(bench: Ben
     assert reported(bench) == [None]
 
 
-@pytest.mark.parametrize("how", [Ending.LIMITED, Ending.AUTH, Ending.OUT_OF_BUDGET])
-async def test_what_keeps_a_repair_from_happening_is_not_the_agents_fault(bench: Bench, how: Ending) -> None:
+@pytest.mark.parametrize("how", [*(one for one in Ending if one is not Ending.OK)])
+async def test_nobody_waits_for_a_report_whatever_becomes_of_the_repair(bench: Bench, how: Ending) -> None:
     bench.let(reporting(None, roof="roof"))
-    event = (await turn(bench, ending(how, usage=Usage(1, 1, 0.75))))[-1]
-    if how is Ending.AUTH:
-        assert isinstance(event, ev.StepBroke)
-        assert event.reason is Reason.AUTH
-    else:
-        assert isinstance(event, ev.AttemptEnded)
-        assert event.ending is how
+    event = await attempt(bench, ending(how, usage=Usage(1, 1, 0.75)))
+    assert (event.ending, event.summary) == (Ending.OK, "The agent gave no report.")
+    assert event.session == (None if how is Ending.OVERFLOW else "s-1")
 
 
 async def test_what_cannot_be_paid_is_not_asked_for_once_more(bench: Bench) -> None:
@@ -103,7 +105,7 @@ async def test_what_cannot_be_paid_is_not_asked_for_once_more(bench: Bench) -> N
         return ended(usage=Usage(1, 1, 1.0))
 
     event = await attempt(bench, act)
-    assert event.ending is Ending.OUT_OF_BUDGET
+    assert event.ending is Ending.OK
     assert len(bench.actors.specs) == 1
 
 
@@ -139,7 +141,7 @@ async def test_a_report_that_cannot_be_read_is_asked_for_once_more_in_the_same_s
 async def test_after_one_repair_there_is_no_second(bench: Bench) -> None:
     bench.let(reporting(None, roof="roof"), reporting({"status": 1}))
     event = await attempt(bench, reporting(DONE))
-    assert event.ending is Ending.NO_REPORT
+    assert (event.ending, event.summary) == (Ending.OK, "The agent gave no report.")
     assert len(bench.actors.specs) == 2
 
 
@@ -215,12 +217,26 @@ async def test_a_report_that_is_not_as_asked_for_is_none(
     bench: Bench, report: dict[str, object] | None
 ) -> None:
     event = await attempt(bench, reporting(report, roof="roof"))
-    assert event.ending is Ending.NO_REPORT
-    assert "report" in event.summary
+    assert (event.ending, event.summary) == (Ending.OK, "The agent gave no report.")
 
 
-async def test_nothing_said_and_nothing_done_is_left_to_verification(bench: Bench) -> None:
-    assert (await attempt(bench, reporting(None))).ending is Ending.OK
+@pytest.mark.parametrize(("files", "progressed"), [({"roof": "roof"}, True), ({}, False)])
+async def test_it_is_told_whether_a_turn_changed_anything(
+    bench: Bench, *, files: dict[str, str], progressed: bool
+) -> None:
+    event = await attempt(bench, reporting(None, **files))
+    assert (event.ending, event.progressed) == (Ending.OK, progressed)
+
+
+async def test_the_last_valid_object_of_a_message_is_the_report(bench: Bench) -> None:
+    objects = ({"status": "failed"}, DONE, {"a": 1})
+
+    def act(place: Path) -> TurnEnded:
+        (place / "roof.txt").write_text("roof")
+        return ended(report={"a": 1}, written=tuple(Written(value, stands_alone=False) for value in objects))
+
+    assert (await attempt(bench, act)).summary == "all done"
+    assert len(bench.actors.specs) == 1
 
 
 @pytest.mark.parametrize("status", ["partial", "failed"])
@@ -235,14 +251,14 @@ async def test_work_that_the_agent_itself_does_not_call_complete_has_failed(
     }
     event = await attempt(bench, reporting(report, roof="half"))
     assert event.ending is Ending.FAILED
-    assert event.summary == f"The agent reports its work as {status}.\nno roof\nno wood\nLeft to do: 2, 3"
+    assert event.summary == f"The work was reported as {status}.\nno roof\nno wood\nLeft to do: 2, 3"
     bare = await attempt(bench, reporting({"status": status}, roof="half"))
-    assert bare.summary == f"The agent reports its work as {status}."
+    assert bare.summary == f"The work was reported as {status}."
 
 
 @pytest.mark.parametrize(
     "how",
-    [one for one in Ending if one not in {Ending.OK, Ending.LIMITED, Ending.AUTH, Ending.OUT_OF_BUDGET}],
+    sorted(set(Ending) - {Ending.OK, Ending.NO_REPORT, Ending.LIMITED, Ending.OUT_OF_BUDGET} - MENDED.keys()),
 )
 async def test_a_turn_that_ended_badly_is_told_as_it_ended_whatever_it_reports(
     bench: Bench, how: Ending
@@ -253,14 +269,15 @@ async def test_a_turn_that_ended_badly_is_told_as_it_ended_whatever_it_reports(
 
     event = await attempt(bench, act)
     assert event.ending is how
-    assert event.summary == f"The agent's turn ended badly: {how}.\nexit 3\nBye"
+    assert event.summary == f"The turn ended badly: {how}.\nexit 3\nBye"
     assert event.until is None
 
 
-async def test_an_agent_that_is_not_let_in_is_for_a_person_to_mend(bench: Bench) -> None:
-    [event] = await turn(bench, ending(Ending.AUTH, detail="bad key"))
+@pytest.mark.parametrize(("how", "reason"), MENDED.items())
+async def test_what_no_attempt_can_mend_is_for_a_person(bench: Bench, how: Ending, reason: Reason) -> None:
+    [event] = await turn(bench, ending(how, detail="bad key"))
     assert isinstance(event, ev.StepBroke)
-    assert event.reason is Reason.AUTH
+    assert event.reason is reason
     assert "bad key" in event.detail
     assert "amelia resume" in event.detail
 
@@ -310,8 +327,8 @@ def subtasks(events: Sequence[ev.Event]) -> list[tuple[str, bool]]:
         ),
         (reporting({"status": "partial", "subtasks_completed": ["1"]}), [("1", True), ("2", False)]),
         (reporting({"status": "failed"}), [("1", False), ("2", False)]),
-        (reporting(None, roof="x"), [("1", False), ("2", False)]),
-        (reporting(None), [("1", False), ("2", False)]),
+        (reporting(None, roof="x"), []),
+        (reporting(None), []),
         (ending(Ending.CRASHED), [("1", False), ("2", False)]),
         (ending(Ending.LIMITED), []),
     ],

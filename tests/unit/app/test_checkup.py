@@ -10,6 +10,7 @@ from amelia.app.checkup import (
     agent_check,
     auto_checks,
     broken,
+    candidate_checks,
     command_check,
     files_check,
     home_check,
@@ -114,10 +115,42 @@ def test_runs_are_a_doubt_only_if_a_person_may_want_to_do_something() -> None:
     assert {check.health for check in (lost, stopped, stale)} == {Health.WARNING}
 
 
-def test_every_known_agent_is_asked_once_and_nobody_relies_on_it() -> None:
-    asked = subjects(dict.fromkeys(Role, AgentSettings()))
-    assert [agent.driver for agent in asked] == ["claude", "codex", "api", "acp"]
-    assert set(asked.values()) == {()}
+@pytest.mark.parametrize("agents", [dict.fromkeys(Role, AgentSettings()), {}])
+def test_agents_that_may_be_chosen_are_asked_once_and_nobody_relies_on_them(
+    agents: dict[Role, AgentSettings],
+) -> None:
+    assert subjects(agents) == {CLAUDE: (), CODEX: ()}
+
+
+def test_a_model_of_a_provider_is_asked_directly() -> None:
+    asked = subjects({Role.DEVELOPER: AgentSettings(model="openai:gpt-5")})
+    assert [agent.driver for agent in asked] == ["api"]
+
+
+def test_an_agent_that_is_not_chosen_is_no_doubt_and_need_not_be_there() -> None:
+    agents = {Role.DEVELOPER: AgentSettings(), Role.REVIEWER: CODEX}
+    noted = DriverInfo("/bin/codex", "1.0", ("no login",), is_ready=False)
+    assert list(candidate_checks({Role.DEVELOPER: AgentSettings()}, {CLAUDE: INFO, CODEX: noted})) == [
+        Check("claude", Health.OK, "2.1 at /bin/claude"),
+        Check("codex", Health.OK, "1.0 at /bin/codex; not chosen"),
+    ]
+    assert [c.name for c in candidate_checks(agents, {CLAUDE: UNREADY, CODEX: noted})] == ["claude"]
+    (only,) = candidate_checks({Role.DEVELOPER: AgentSettings()}, {CLAUDE: LOST, CODEX: noted})
+    assert (only.name, only.health) == ("codex", Health.WARNING)
+
+
+def test_where_no_agent_is_there_each_says_how_to_get_it() -> None:
+    lost = list(candidate_checks({Role.DEVELOPER: AgentSettings()}, {CLAUDE: LOST, CODEX: LOST}))
+    assert [(check.name, check.health, check.hint) for check in lost] == [
+        ("claude", Health.WARNING, "install it"),
+        ("codex", Health.WARNING, "install it"),
+    ]
+
+
+def test_without_settings_nobody_knows_who_is_chosen() -> None:
+    assert list(candidate_checks({}, {CLAUDE: UNREADY, CODEX: LOST})) == [
+        Check("claude", Health.OK, "2.1 at /bin/claude")
+    ]
 
 
 def test_an_agent_that_is_named_is_asked_with_its_settings_for_the_roles_that_rely_on_it() -> None:
@@ -133,7 +166,7 @@ def test_an_agent_that_is_named_is_asked_with_its_settings_for_the_roles_that_re
     assert asked[opus] == (Role.DEVELOPER, Role.EVALUATOR)
     assert asked[moves] == (Role.ARCHITECT,)
     assert asked[CLAUDE] == asked[CODEX] == ()
-    assert [agent.driver for agent in asked] == ["script", "claude", "claude", "codex", "api", "acp"]
+    assert [agent.driver for agent in asked] == ["script", "claude", "claude", "codex"]
 
 
 def test_a_healthy_agent_is_well_and_one_with_notes_is_a_doubt() -> None:

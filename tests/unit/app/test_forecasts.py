@@ -17,6 +17,16 @@ from amelia.schedule.forecast import Experience, Forecast, work_of
 from runs import Story, started, unit
 
 CLAUDE = AgentSettings(driver="claude")
+
+
+@pytest.fixture(autouse=True)
+def nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A person who has set nothing of their agents."""
+    for name in ("ANTHROPIC_MODEL", "ANTHROPIC_DEFAULT_OPUS_MODEL", "CLAUDE_CONFIG_DIR", "CODEX_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+
 ONE = unit("1")
 WORK = work_of(ONE)
 
@@ -78,6 +88,25 @@ def test_a_unit_that_waited_for_somebody_says_nothing() -> None:
 def test_without_earlier_runs_it_is_a_guess(tmp_path: Path) -> None:
     seen = foreseen(tmp_path)
     assert seen.rests_on == 0
+
+
+def test_what_claude_takes_by_itself_has_a_cost_that_claude_will_tell(tmp_path: Path) -> None:
+    seen = foreseen(tmp_path)
+    assert seen.cost is not None
+    assert seen.is_counted
+
+
+def test_codex_tells_no_cost_of_a_model_that_nobody_named(tmp_path: Path) -> None:
+    usual = foreseen(tmp_path, AgentSettings(driver="codex"))
+    assert usual.cost is not None
+    assert not usual.is_counted
+    named = foreseen(tmp_path, AgentSettings(driver="codex", model="gpt-5.5"))
+    assert named.cost is not None
+    assert named.is_counted
+
+
+def test_a_guess_has_no_cost_where_no_model_is_known(tmp_path: Path) -> None:
+    seen = foreseen(tmp_path, AgentSettings(driver="acp", command=("agent",)))
     assert seen.cost is None
 
 
@@ -87,7 +116,8 @@ def test_a_guess_knows_the_cost_where_the_model_has_a_price(tmp_path: Path) -> N
 
 def test_a_price_must_be_known_for_every_role(tmp_path: Path) -> None:
     known = AgentSettings(driver="claude", model="claude-sonnet-4-5")
-    mixed = started(ONE, agents={**dict.fromkeys(Role, known), Role.REVIEWER: CLAUDE})
+    other = AgentSettings(driver="claude", model="no-such-model")
+    mixed = started(ONE, agents={**dict.fromkeys(Role, known), Role.REVIEWER: other})
     seen = foresee(mixed, home=tmp_path)
     assert seen is not None
     assert seen.cost is None

@@ -1,5 +1,7 @@
 """What a journal becomes when it is to be played again."""
 
+from dataclasses import replace
+
 from amelia.app.replay.score import Cue, Reached, Resumed, Turn, playable, read_score
 from amelia.model import events as ev
 from amelia.model.agents import Allowance, Ending, Role, SessionId, Usage
@@ -52,6 +54,11 @@ def test_a_developers_turn_leads_from_what_it_started_from_to_what_it_left() -> 
         tree=work("w").tree,
         seconds=11.0,
     )
+
+
+def test_an_agent_that_reported_nothing_reports_nothing_again() -> None:
+    (turn,) = turns(story().tell(replace(ended(Ending.OK), reported=False)))
+    assert (turn.ending, turn.report) == (Ending.NO_REPORT, None)
 
 
 def test_an_agent_that_gave_up_reports_that_again() -> None:

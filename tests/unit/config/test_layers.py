@@ -342,7 +342,7 @@ def test_no_two_keys_share_a_variable() -> None:
         ("AMELIA_PARALEL_WORKERS", "did you mean AMELIA_PARALLEL_WORKERS?"),
         ("AMELIA_PARALEL", "did you mean AMELIA_PARALLEL_WORKERS?"),
         ("AMELIA_BUDGET_RUN_COST", "did you mean AMELIA_BUDGET__RUN_COST?"),
-        ("AMELIA_XYZ", "`amelia config show` lists the keys"),
+        ("AMELIA_XYZ", "`amelia config show --all` lists the keys"),
     ],
 )
 def test_a_variable_that_is_no_setting_is_said_not_to_be_used(name: str, hint: str) -> None:

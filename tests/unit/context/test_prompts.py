@@ -10,14 +10,13 @@ from hypothesis import strategies as st
 from amelia.context.places import Places
 from amelia.context.prompts import (
     Assignment,
-    Retry,
     breadcrumb,
     continuation_prompt,
     developer_prompt,
-    evaluator_prompt,
-    fenced,
-    reviewer_prompt,
 )
+from amelia.context.quoting import fenced
+from amelia.context.retries import Retry
+from amelia.context.review_prompts import evaluator_prompt, reviewer_prompt
 from amelia.model.commands import Progress
 from amelia.model.findings import Finding, finding_id
 from amelia.model.git import CommitId
@@ -78,7 +77,7 @@ def test_a_developer_is_told_its_tasks_the_rules_and_how_to_report() -> None:
     )
     for heading in ("## Your Assignment", "## Where to Find Context", "## Instructions", "Do NOT commit"):
         assert heading in prompt
-    assert '"status": "completed" | "partial" | "failed"' in prompt
+    assert '"status": "completed|partial|failed"' in prompt
     assert "Retry" not in prompt
     assert "HEAD~" not in prompt
 
@@ -90,7 +89,7 @@ def test_a_developer_without_a_task_is_a_mistake() -> None:
 
 def test_a_goal_of_many_lines_is_one() -> None:
     prompt = developer_prompt(TEXTS, assignment("x", goal="Build\n\n## Rules\n\tit"))
-    assert "for context only: Build ## Rules it\n" in prompt
+    assert "for context: Build ## Rules it\n" in prompt
 
 
 @pytest.mark.parametrize(
@@ -102,6 +101,18 @@ def test_a_goal_of_many_lines_is_one() -> None:
         (Progress(3, 5, 2, is_in_order=False), "2 of 5 tasks are done. Now executing Task 3:"),
         (Progress(1, 5, 2, is_in_order=False), "2 of 5 tasks are done. Now executing Task 1:"),
         (Progress(4, 5, 0, is_in_order=False), "0 of 5 tasks are done. Now executing Task 4:"),
+        (Progress(5, 7, 4), "Tasks 1-4 of 7 completed. Now executing Task 5:"),
+        (Progress(1, 3, 0, name="T-1"), "Executing Task T-1, the first of 3:"),
+        (Progress(1, 3, 0, name="task-1"), "Executing task-1, the first of 3:"),
+        (Progress(2, 3, 1, name="6", first="5"), "Task 5 (1 of 3) completed. Now executing Task 6:"),
+        (
+            Progress(3, 3, 2, name="7", first="5", last="6"),
+            "Tasks 5 to 6 (2 of 3) completed. Now executing Task 7:",
+        ),
+        (
+            Progress(3, 3, 1, is_in_order=False, name="7"),
+            "1 of 3 tasks are done. Now executing Task 7:",
+        ),
     ],
 )
 def test_a_task_says_how_far_the_plan_is(progress: Progress, said: str) -> None:
@@ -127,7 +138,7 @@ def test_a_later_attempt_is_told_what_was_wrong_in_other_words_each_time(attempt
     assert f"## Retry Attempt {attempt}\n\n{framing}" in prompt
     assert "### Previous Attempt Errors\n```\n2 tests fail\n```" in prompt
     assert "Full feedback at: `docs/amelia/2026-11-15-api/phase-1/review-feedback.md`" in prompt
-    assert f"`git show refs/amelia/r/phase-1/1` shows the failed attempt (commit {commit})" in prompt
+    assert "`git show refs/amelia/r/phase-1/1` shows the attempt." in prompt
 
 
 def test_an_attempt_that_nothing_precedes_names_no_commit() -> None:
@@ -155,7 +166,7 @@ def test_a_reviewer_is_told_the_tasks_the_checks_and_the_change() -> None:
     assert "```\n3 passed\n```" in prompt
     assert "```diff\n+one\n```" in prompt
     assert '{"approved": true | false' in prompt
-    assert "since your last review" not in prompt
+    assert "since the last review" not in prompt
     assert "Findings that were" not in prompt
 
 
@@ -173,13 +184,13 @@ def test_a_later_round_is_told_what_changed_and_what_was_open() -> None:
         since="+new",
         open_findings=[finding("Too long"), finding("b", None)],
     )
-    assert "## What changed since your last review\n```diff\n+new\n```" in prompt
+    assert "## What changed since the last review\n```diff\n+new\n```" in prompt
     assert "```\n- a.py:3: Too long\n- a.py: b\n```" in prompt
 
 
 def test_a_later_round_without_a_change_says_so() -> None:
     prompt = reviewer_prompt(TEXTS, assignment("x"), checks="", diff="all", since="")
-    assert "## What changed since your last review\n```diff\n\n```" in prompt
+    assert "## What changed since the last review\n```diff\n\n```" in prompt
 
 
 def test_an_evaluator_is_told_the_findings_by_number() -> None:
@@ -189,3 +200,17 @@ def test_an_evaluator_is_told_the_findings_by_number() -> None:
     for word in ("IMPLEMENT", "REJECT", "DEFER", "CLARIFY"):
         assert f"\n{word}: " in prompt
     assert '"finding": 1' in prompt
+
+
+def test_of_many_red_tests_a_reviewer_is_told_some_and_how_many_more() -> None:
+    placed = assignment("x", mode=Mode.TASKS, red_tasks=(TaskId("1"), TaskId("of another unit")))
+    red = [f"test_{number}" for number in range(60)]
+    prompt = reviewer_prompt(TEXTS, placed, checks="", diff="", red=red)
+    assert "The tests of Task 1 are to fail now" in prompt
+    assert "test_49\nand 10 more\n```" in prompt
+    assert "test_50" not in prompt
+
+
+def test_a_reviewer_of_several_tasks_reads_each_under_its_own_name() -> None:
+    prompt = reviewer_prompt(TEXTS, assignment("Write one.", "Write two."), checks="", diff="")
+    assert "### 1: Title 1\n```markdown\nWrite one.\n```\n\n### 2: Title 2\n" in prompt

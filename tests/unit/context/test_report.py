@@ -60,6 +60,7 @@ def test_a_page_tells_all_of_a_run() -> None:
         "| all turns of the reviewer | unknown (10 tokens without a known price) |\n"
         "| Task 1: Work of 1 | $0.25, and unknown: 10 tokens without a known price |\n"
         "| Task 2: Work of 2 | unknown (turns whose use nobody reported: 1) |\n\n"
+        "A budget cannot hold for turns whose use nobody reported.\n\n"
         "## How to look at it, and how to undo it\n"
         f"```sh\ngit log {BASE}..amelia/demo\namelia log demo\namelia diff demo UNIT\namelia undo demo\n```\n"
     )

@@ -111,7 +111,7 @@ def test_a_whole_turn_is_told_line_by_line(stage: Stage) -> None:
         {"type": "tool", "state": "ended", "name": "edit", "ok": True},
         {"type": "say", "text": REPORT},
         {"type": "usage", "input": 7, "output": 8},
-        {"type": "result", "report": {"status": "completed"}},
+        {"type": "result", "text": REPORT},
     ]
     assert (stage.work / "a.py").exists()
     assert stage.params("session/prompt") == {
@@ -130,9 +130,9 @@ def test_the_agent_is_lent_neither_files_nor_terminals(stage: Stage) -> None:
     assert stage.kinds() == ["session", "say", "result"]
 
 
-def test_a_message_without_a_report_is_no_result(stage: Stage) -> None:
+def test_the_last_message_is_handed_on_whatever_it_holds(stage: Stage) -> None:
     stage.run(steps=[say("All done.")])
-    assert (stage.code, stage.kinds()) == (0, ["session", "say"])
+    assert stage.told[-1] == {"type": "result", "text": "All done."}
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,11 @@ def test_a_refused_login_is_no_lost_session(stage: Stage) -> None:
 @pytest.mark.parametrize(
     ("method", "error", "told"),
     [
-        ("session/new", {"code": -32000, "message": "Log in"}, {"ending": "auth", "detail": "Log in"}),
+        (
+            "session/prompt",
+            {"code": -32000, "message": "Log in"},
+            {"ending": "auth", "detail": "Log in"},
+        ),
         (
             "session/prompt",
             {"code": -32603, "message": "no model"},
@@ -243,6 +247,147 @@ def test_a_model_that_cannot_be_chosen_is_not_passed_over(stage: Stage) -> None:
     stage.run("--model=m", steps=[say(REPORT)])
     assert stage.told[-1]["ending"] == "failed"
     assert "session/prompt" not in stage.text()
+
+
+def notice(text: str, *before: Table, **more: Any) -> Table:
+    """Returns the script of an agent that tells a fault as its last message, and ends its turn in peace."""
+    return {"steps": [*before, say(text)], **more}
+
+
+CALL = {"update": {"sessionUpdate": "tool_call", "toolCallId": "1", "kind": "read", "title": "a.py"}}
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Error: Authentication failed with provider at http://x/v1 (HTTP 401).", "auth"),
+        ("Error: No answer from the model; retried 5 times. Last error: 429 slow down", "limit"),
+        ("Ran into this error: Server error (500 Internal Server Error) at http://x/v1.", "limit"),
+        ("Ran into this error: Rate limit exceeded: slow down.\n\nPlease retry.", "limit"),
+    ],
+)
+@pytest.mark.parametrize("before", [[], [CALL]], ids=["idle", "at work"])
+def test_a_fault_of_the_provider_that_comes_as_a_message_ends_the_turn_as_that_fault(
+    stage: Stage, text: str, kind: str, before: list[Table]
+) -> None:
+    stage.run(**notice(text, *before))
+    assert stage.code == 1
+    told = stage.told[-1]
+    assert (told["type"], told.get("ending")) == (("end", "auth") if kind == "auth" else ("limit", None))
+    assert told["detail"] == text
+
+
+def test_a_message_that_speaks_of_faults_in_its_work_is_none(stage: Stage) -> None:
+    stage.run(**notice("The client retries now when it gets HTTP 429 or 503 Service Unavailable.", CALL))
+    assert (stage.code, stage.kinds()[-1]) == (0, "result")
+
+
+def test_an_agent_that_ends_its_turn_at_a_refusal_is_told_to_go_on(stage: Stage) -> None:
+    asks = [say("I look."), {"ask": {"toolCallId": "1", "kind": "execute", "title": "ls"}}]
+    stage.run("--read-only", prompts=[[*asks, say("Info: cancelled by user")], [CALL, say(REPORT)]])
+    assert [message for message in stage.kinds() if message in ("denied", "result")] == ["denied", "result"]
+    prompts = [
+        one["params"]["prompt"][0]["text"] for one in stage.asked if one.get("method") == "session/prompt"
+    ]
+    assert len(prompts) == 2
+    assert "You were refused: ls." in prompts[1]
+    assert "only read" in prompts[1]
+
+
+@pytest.mark.parametrize("reason", ["end_turn", "cancelled", "refusal"])
+def test_a_turn_that_ends_with_a_refusal_again_and_again_failed(stage: Stage, reason: str) -> None:
+    asks = [say(REPORT), {"ask": {"toolCallId": "1", "kind": "execute", "title": "ls"}}]
+    stage.run("--read-only", steps=asks, answer={"stopReason": reason})
+    assert stage.told[-1] == {
+        "type": "end",
+        "ending": "failed",
+        "detail": "the agent ended its turn when it was refused: ls",
+    }
+    assert stage.text().count('"session/prompt"') == 3
+
+
+def test_an_agent_that_goes_on_by_itself_after_a_refusal_is_not_told_to(stage: Stage) -> None:
+    ask = {"ask": {"toolCallId": "1", "kind": "execute", "title": "ls"}}
+    stage.run("--read-only", steps=[ask, CALL, say("I have no more to say.")])
+    assert stage.kinds() == ["session", "denied", "tool", "say", "result"]
+    assert stage.text().count('"session/prompt"') == 1
+
+
+def test_an_interrupted_turn_is_not_taken_up_again_after_a_refusal(stage: Stage) -> None:
+    ask = {"ask": {"toolCallId": "1", "kind": "execute", "title": "ls"}}
+    stage.run("--read-only", steps=[ask, {"hang": True}], interrupt_at='"outcome"')
+    assert stage.told[-1]["detail"] == "the agent stopped early: cancelled"
+    assert stage.text().count('"session/prompt"') == 1
+
+
+def hello(*methods: Table) -> Table:
+    return {"protocolVersion": 1, "authMethods": list(methods), "agentCapabilities": {"loadSession": True}}
+
+
+@pytest.mark.parametrize(
+    ("method", "variables"),
+    [
+        ({"id": "cursor_login", "name": "Log in"}, {}),
+        ({"id": "x-api-key", "name": "Key"}, {"X_API_KEY": "k"}),
+        ({"id": "by-variables", "type": "env_var", "vars": [{"name": "A_KEY"}]}, {"A_KEY": "k"}),
+    ],
+)
+@pytest.mark.parametrize("options", [(), ("--session=old", "--resume")])
+def test_an_agent_that_wants_a_login_gets_one_that_needs_nobody(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, method: Table, variables: Table, options: tuple[str, ...]
+) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    others = [{"id": "oauth", "name": "In the browser"}] if variables else []
+    stage.run(*options, hello=hello(*others, method), login=method["id"], steps=[say(REPORT)])
+    assert stage.params("authenticate") == {"methodId": method["id"]}
+    assert stage.told[-1]["type"] == "result"
+
+
+@pytest.mark.parametrize(
+    ("methods", "says"),
+    [
+        ([], "log in to it outside of Amelia"),
+        ([{"id": "a", "name": "By Google"}, {"id": "b", "name": "By Vertex"}], "By Google; or By Vertex"),
+        ([{"id": "t", "name": "Log in", "type": "terminal", "args": ["auth", "login"]}], " auth login`"),
+        (
+            [{"id": "q", "name": "Key", "_meta": {"type": "terminal"}, "description": "Set it."}],
+            "Key (Set it.)",
+        ),
+        (
+            [{"id": "v", "name": "Key", "type": "env_var", "vars": [{"name": "NO_SUCH_KEY"}]}],
+            "set NO_SUCH_KEY",
+        ),
+    ],
+)
+def test_a_login_that_needs_a_person_ends_the_turn_and_says_how_it_is_done(
+    stage: Stage, methods: list[Table], says: str
+) -> None:
+    stage.run(hello=hello(*methods), login="nobody", steps=[{"write": "a.py"}])
+    assert "authenticate" not in stage.text()
+    assert stage.told[-1]["ending"] == "auth"
+    assert stage.told[-1]["detail"].startswith("Authentication required; ")
+    assert says in stage.told[-1]["detail"]
+
+
+def test_the_command_that_is_known_to_log_in_is_named(stage: Stage) -> None:
+    stage.run("--login=small auth", hello=hello(), login="nobody")
+    assert stage.told[-1]["detail"] == "Authentication required; log in with `small auth`"
+
+
+def test_a_login_that_takes_its_time_is_given_up(stage: Stage) -> None:
+    only = {"id": "oauth", "name": "In the browser"}
+    stage.run(hello=hello(only), login="oauth", silent=["authenticate"])
+    assert stage.told[-1]["ending"] == "auth"
+    assert "In the browser" in stage.told[-1]["detail"]
+
+
+def test_tokens_that_are_told_beside_the_protocol_are_counted(stage: Stage) -> None:
+    noted = {**say(REPORT)["update"], "_meta": {"usage": {"inputTokens": 7, "outputTokens": 8}}}
+    stage.run(steps=[{"update": noted}])
+    assert {"type": "usage", "input": 7, "output": 8} in stage.told
+    stage.run(steps=[say(REPORT)], answer={"_meta": {"quota": {"token_count": {"input_tokens": 3}}}})
+    assert {"type": "usage", "input": 3, "output": 0} in stage.told
 
 
 MODES = [{"id": "code"}, {"id": "plan"}, {"id": "read-only"}, 7]
@@ -384,7 +529,7 @@ def test_noise_and_unknown_messages_do_no_harm(stage: Stage) -> None:
         ]
     )
     assert stage.kinds() == ["session", "noise", "noise", "noise", "update", "update", "say", "result"]
-    assert stage.told[-1]["report"] == {"status": "completed"}
+    assert stage.told[-1]["text"] == REPORT
     assert all(len(json.dumps(message)) < 10_000 for message in stage.told)
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amelia.drive.acp.faults import ending_of, failure_of, words_of
+from amelia.drive.acp.faults import ending_of, ending_of_silence, ending_shown, failure_of, words_of
 from amelia.model.agents import Ending
 
 Table = dict[str, Any]
@@ -87,14 +87,34 @@ def test_a_text_that_only_speaks_of_such_things_is_a_failure(text: str) -> None:
     assert ending_of(said(text)) is Ending.FAILED
 
 
-WORDS = "roof.py door has lines line only quota exceeded limit overloaded of error: code (see ) , / -".split()
+WORDS = "roof.py door has lines line only quota exceeded limit overloaded of error code (see ) , / -".split()
 NUMBERS = st.sampled_from([401, 403, 408, 429, 500, 502, 503, 504, 529]).map(str)
 
 
 @given(st.lists(st.sampled_from(WORDS) | NUMBERS).map(" ".join))
-def test_a_number_alone_is_never_a_limit_or_a_login(text: str) -> None:
-    assert ending_of(said(text)) is Ending.FAILED
-    assert ending_of({"code": -32603, "message": text}) is Ending.FAILED
+def test_a_number_in_a_sentence_is_never_a_limit_or_a_login(text: str) -> None:
+    sentence = f"There {text}"
+    assert ending_of(said(sentence)) is Ending.FAILED
+    assert ending_of({"code": -32603, "message": sentence}) is Ending.FAILED
+
+
+@pytest.mark.parametrize(
+    ("error", "ending"),
+    [
+        ({"message": "Internal error", "data": {"details": "401 wrong"}}, Ending.AUTH),
+        ({"message": "Internal error: Overloaded"}, Ending.LIMITED),
+        ({"message": "Internal error: no access", "data": {"errorName": "ProviderAuthError"}}, Ending.AUTH),
+        ({"message": "Internal error: bad upstream", "data": {"errorName": "APIError"}}, Ending.LIMITED),
+        ({"message": "Internal error: bad upstream", "data": {"errorName": "DiskError"}}, Ending.FAILED),
+        ({"message": "Internal error: 7 is no text", "data": {"errorName": "APIError"}}, Ending.FAILED),
+        (
+            {"message": "x", "data": {"details": "run failed: litellm.RateLimitError: slow down"}},
+            Ending.LIMITED,
+        ),
+    ],
+)
+def test_what_agents_pass_on_of_their_provider_counts(error: Table, ending: Ending) -> None:
+    assert ending_of({"code": -32603, **error}) is ending
 
 
 def test_the_words_of_an_error_are_said_once() -> None:
@@ -146,3 +166,26 @@ def test_any_error_is_taken(anything: object, data: object) -> None:
     assert words_of(error)
     assert ending_of(error) in Ending
     assert failure_of({"_meta": anything}) is None
+
+
+@pytest.mark.parametrize(
+    ("seconds", "has_spoken", "ending"),
+    [(200.0, False, Ending.LIMITED), (200.0, True, None), (1.0, False, None)],
+)
+def test_a_turn_that_is_over_without_a_word_after_a_long_time_had_no_answer(
+    *, seconds: float, has_spoken: bool, ending: Ending | None
+) -> None:
+    assert ending_of_silence(seconds, has_spoken=has_spoken) is ending
+
+
+@pytest.mark.parametrize(
+    ("session", "ending"),
+    [
+        ('{"statusCode": 500} {"statusCode" :401}', Ending.AUTH),
+        ('{"statusCode": 200}', None),
+        ('{"statusCode": "401"}', None),
+        ("", None),
+    ],
+)
+def test_the_last_status_that_a_session_shows_counts(session: str, ending: Ending | None) -> None:
+    assert ending_shown(session) is ending

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from amelia.drive.acp.updates import MESSAGE_LIMIT, Updates, permission, touched_paths
 from amelia.drive.plain import read_plain_line
 from amelia.drive.stream import Heard, Line
-from amelia.model.agents import Said, ToolEnded, ToolStarted, Unparsed, Usage, Used
+from amelia.model.agents import PermissionDenied, Said, ToolEnded, ToolStarted, Unparsed, Usage, Used
 
 Table = dict[str, Any]
 
@@ -196,3 +196,45 @@ def test_any_updates_are_taken(given_updates: list[Table], anything: object) -> 
         assert not isinstance(heard, Unparsed)
     assert permission(anything, is_allowed=True)
     assert touched_paths({"kind": anything, "locations": anything, "content": anything}) is not None
+
+
+def used(given: int, made: int) -> Used:
+    return Used(Usage(given, made))
+
+
+def counted(given: int, made: int) -> Table:
+    return {"field_meta": {"openhands.dev/metrics": {"input_tokens": given, "output_tokens": made}}}
+
+
+def test_tokens_that_a_message_tells_in_its_notes_are_counted_once() -> None:
+    noted = {**piece(""), "_meta": {"usage": {"inputTokens": 7, "outputTokens": 8, "totalTokens": 15}}}
+    whole = {"usage": {"inputTokens": 14, "outputTokens": 16}}
+    assert heard_of(piece("a"), noted, noted, answer=whole) == [used(7, 8), used(7, 8), Said("a")]
+
+
+def test_tokens_that_an_answer_tells_in_its_notes_are_counted() -> None:
+    quota = {"token_count": {"input_tokens": 7, "output_tokens": 8}}
+    assert heard_of(answer={"_meta": {"quota": quota}}) == [used(7, 8)]
+
+
+def test_a_running_count_comes_out_as_what_was_added() -> None:
+    updates = Updates()
+    updates.recall({}, counted(5, 5))
+    told = [
+        understood(updates.hear(piece(""), counted(*count))) for count in [(7, 8), (7, 8), (9, 8), (1, 1)]
+    ]
+    assert told == [[used(2, 3)], [], [used(2, 0)], [used(1, 1)]]
+
+
+@pytest.mark.parametrize("usage", [{"inputTokens": 0, "outputTokens": 0}, {"used": 140}, {}])
+def test_a_count_without_tokens_is_not_a_count_of_zero(usage: Table) -> None:
+    assert heard_of(answer={"usage": usage}) == []
+
+
+def test_what_was_said_before_a_refusal_is_no_answer() -> None:
+    updates = Updates()
+    heard = [*understood(updates.hear(piece("{}"))), *understood(updates.refuse("ls"))]
+    assert heard == [Said("{}"), PermissionDenied("ls")]
+    assert (updates.last_message, updates.refused) == ("", "ls")
+    list(updates.hear(tool("2")))
+    assert updates.refused == ""

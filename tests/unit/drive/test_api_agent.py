@@ -176,16 +176,16 @@ def test_a_model_that_only_talks_is_reminded_and_then_has_no_report(stage: Stage
 
 
 def test_a_report_in_a_message_counts_too(stage: Stage) -> None:
-    [result] = of(stage.play([Answer(text='Done.\n```json\n{"status": "done"}\n```')]), "result")
-    assert result["report"] == {"status": "done"}
+    text = 'Done.\n```json\n{"status": "done"}\n```'
+    assert of(stage.play([Answer(text=text)]), "result") == [{"type": "result", "text": text}]
 
 
-@pytest.mark.parametrize(("text", "reports"), [('{"a": 1}', [{"a": 1}]), ("just words", [])])
+@pytest.mark.parametrize(("text", "reports"), [('{"a": 1}', ['{"a": 1}']), ("just words", [])])
 def test_without_a_schema_a_report_is_what_the_last_message_holds(
-    stage: Stage, text: str, reports: list[Line]
+    stage: Stage, text: str, reports: list[str]
 ) -> None:
     lines = stage.play([Answer(text=text)], schema=None)
-    assert [line["report"] for line in of(lines, "result")] == reports
+    assert [line["text"] for line in of(lines, "result")] == reports
     assert of(lines, "say")[-1]["text"] == text
 
 
@@ -269,7 +269,9 @@ FAULTS: list[tuple[Step, str]] = [
     (Fault(status=401), "auth"),
     (Fault(status=403), "auth"),
     (Fault(status=400), "failed"),
-    (Fault(status=404), "failed"),
+    (Fault(status=402), "no_credit"),
+    (Fault(status=404), "model_not_found"),
+    (Fault(status=413), "overflow"),
     (Fault(status=429), "limit"),
     (Fault(status=500), "limit"),
     (Fault(status=529), "limit"),
@@ -316,8 +318,8 @@ def test_the_file_with_the_key_is_emptied_when_it_is_read(
     ("model", "key", "ending"),
     [
         ("anthropic:m1", None, "auth"),
-        ("nobody:m1", "k", "failed"),
-        ("nobody:m1", None, "failed"),
+        ("nobody:m1", "k", "unusable"),
+        ("nobody:m1", None, "unusable"),
     ],
 )
 def test_a_model_that_cannot_be_asked_is_an_end(

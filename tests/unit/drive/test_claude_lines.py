@@ -19,7 +19,9 @@ from amelia.model.agents import (
     Unparsed,
     Usage,
     Used,
+    total,
 )
+from amelia.model.prices import Price
 
 INIT = {"type": "system", "subtype": "init", "session_id": "s1", "model": "claude-sonnet-4-5"}
 
@@ -120,9 +122,10 @@ def test_a_structured_report_is_the_report() -> None:
 
 
 def test_without_a_structured_report_the_last_message_may_hold_one() -> None:
-    assert end(result(result='{"a": 5}')).report == {"a": 5}
+    assert end(result(result='{"a": 5}')) == Result(ending=Ending.OK, text='{"a": 5}')
     assert end(result(structured_output=[1])).report is None
-    assert end(result()).ending is Ending.OK
+    given = end(result(structured_output={"a": 1}, result='{"b": 2}'))
+    assert given == Result(ending=Ending.OK, report={"a": 1})
 
 
 def test_a_success_that_is_an_error_is_none() -> None:
@@ -134,12 +137,13 @@ def test_a_success_that_is_an_error_is_none() -> None:
     ("status", "error", "ending"),
     [
         (400, "invalid_request", Ending.FAILED),
-        (400, "billing_error", Ending.AUTH),
+        (400, "billing_error", Ending.NO_CREDIT),
         (401, "authentication_failed", Ending.AUTH),
         (403, "unknown", Ending.AUTH),
-        (404, "model_not_found", Ending.FAILED),
+        (404, "model_not_found", Ending.MODEL_NOT_FOUND),
         (408, "unknown", Ending.LIMITED),
-        (413, "invalid_request", Ending.FAILED),
+        (402, "unknown", Ending.NO_CREDIT),
+        (413, "invalid_request", Ending.OVERFLOW),
         (429, "rate_limit", Ending.LIMITED),
         (500, "server_error", Ending.LIMITED),
         (529, "overloaded", Ending.LIMITED),
@@ -154,6 +158,22 @@ def test_a_fault_of_the_provider_has_an_ending(status: int | None, error: str, e
     spoken = assistant({"type": "text", "text": "API Error"}, error=error, is_api_error_message=True)
     heard = hear(spoken, fault(api_error_status=status))
     assert heard == [Result(ending=ending, detail="API Error")]
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"terminal_reason": "prompt_too_long", "api_error_status": 400},
+        {"result": "API Error: The model has reached its context window limit."},
+    ],
+)
+def test_a_session_that_is_too_long_for_the_model_is_an_overflow(facts: dict[str, Any]) -> None:
+    assert end(fault(**facts)).ending is Ending.OVERFLOW
+
+
+def test_a_text_that_speaks_of_a_full_context_is_a_text() -> None:
+    assert end(fault(result="Prompt is too long")).ending is Ending.FAILED
+    assert end(result(terminal_reason="prompt_too_long")).ending is Ending.OK
 
 
 def test_a_limit_that_is_reached_tells_when_it_is_reset() -> None:
@@ -240,7 +260,64 @@ def test_a_guessed_or_missing_price_is_no_cost() -> None:
 
 
 def test_without_a_count_nothing_is_said_of_usage() -> None:
-    assert hear(result(modelUsage={}, total_cost_usd=0)) == [Result(ending=Ending.OK)]
+    [ended] = hear(result(modelUsage={}, total_cost_usd=0))
+    assert isinstance(ended, Result)
+
+
+PRICE = Price(fresh=3e-6, cached=3e-7, written=3.75e-6, output=15e-6)
+
+
+def says(name: str, tokens_in: int, tokens_out: int, **more: Any) -> dict[str, Any]:
+    """Describes a part of a message with the count that it begins with."""
+    counts = {"input_tokens": tokens_in, "output_tokens": tokens_out, **more}
+    model = {"id": name, "model": "claude-sonnet-4-5", "usage": counts}
+    return {"type": "assistant", "message": {**model, "content": [{"type": "text", "text": "Hm."}]}}
+
+
+def counted(*messages: Any, **facts: Any) -> list[Used]:
+    lines = ClaudeLines(facts.pop("before", None), price_of=lambda _: PRICE, **facts)
+    heard = [one for message in messages for one in lines(Line(json.dumps(message).encode()))]
+    return [one for one in heard if isinstance(one, Used)]
+
+
+def test_a_message_counts_once_as_it_is_heard_and_the_end_tells_the_rest() -> None:
+    more = {"cache_read_input_tokens": 1000, "cache_creation_input_tokens": 100}
+    parts = [says("m1", 100, 1), says("m1", 100, 1), says("m2", 10, 2, **more), says("m1", 100, 1)]
+    first, second, rest = counted(*parts, result(**used(1210, 60, 0.002)))
+    assert first == Used(Usage(100, 1, 0.000315), is_estimate=True)
+    assert second == Used(Usage(1110, 2, 0.000735), is_estimate=True)
+    assert rest == Used(Usage(0, 57, 0.00095))
+    assert total(total(first.usage, second.usage), rest.usage) == Usage(1210, 60, 0.002)
+
+
+def test_a_cost_that_was_estimated_too_high_is_corrected() -> None:
+    *_, rest = counted(says("m1", 100, 1), result(**used(100, 20, 0.0001)))
+    assert rest == Used(Usage(0, 19, -0.000215))
+
+
+def test_what_a_session_had_used_before_is_in_its_count_and_not_in_the_turn() -> None:
+    before = Usage(1000, 200, 0.5)
+    *_, rest = counted(says("m1", 100, 1), result(**used(1100, 220, 0.6)), before=before)
+    assert rest == Used(Usage(0, 19, 0.099685))
+
+
+def test_a_count_that_lacks_a_killed_turn_takes_nothing_from_what_was_heard() -> None:
+    before = Usage(1500, 300, 0.75)  # of which Claude never wrote 500 tokens down
+    *_, rest = counted(says("m1", 100, 1), result(**used(1100, 220, 0.6)), before=before)
+    assert rest == Used(Usage(0, 0, 0.0))
+
+
+def test_without_a_price_messages_count_only_if_claude_has_none_either() -> None:
+    message = says("m1", 100, 1)
+    assert counted(message, has_price=False) == [Used(Usage(100, 1))]
+    lines = ClaudeLines(has_price=True)
+    assert not any(isinstance(heard, Used) for heard in lines(Line(json.dumps(message).encode())))
+
+
+def test_messages_of_no_model_use_nothing() -> None:
+    synthetic = says("m1", 0, 0)
+    synthetic["message"]["model"] = "<synthetic>"
+    assert counted(synthetic, says("", 100, 1)) == []
 
 
 def test_no_count_is_beyond_what_can_be_kept() -> None:

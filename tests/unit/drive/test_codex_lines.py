@@ -97,31 +97,21 @@ def test_a_whole_turn_is_understood() -> None:
         ToolEnded("command_execution", ok=False),
         Said('{"status":"completed"}'),
         Used(Usage(300, 60)),
-        Result(ending=Ending.OK, report={"status": "completed"}),
+        Result(ending=Ending.OK, text='{"status":"completed"}'),
     ]
 
 
-@pytest.mark.parametrize(
-    ("said", "report"),
-    [
-        (['{"a": 1}'], {"a": 1}),
-        (['Done.\n```json\n{"a": 1}\n```\n'], {"a": 1}),
-        (['{"a": 1}', '{"a": 2}'], {"a": 2}),
-        (['{"a": 1}', "That was it."], None),
-        (['["a"]'], None),
-        ([], None),
-    ],
-)
-def test_the_report_is_the_object_in_the_last_message(said: list[str], report: dict[str, int] | None) -> None:
-    assert result_of(hear(*map(message, said), completed(1, 1))).report == report
+def test_the_last_message_is_the_one_in_which_the_report_is_looked_for() -> None:
+    assert result_of(hear(message('{"a": 1}'), message("That is it."), completed(1, 1))).text == "That is it."
+    assert result_of(hear(completed(1, 1))).text == ""
 
 
-def test_a_report_is_read_in_full_though_the_message_is_shown_in_part() -> None:
+def test_the_last_message_is_whole_though_it_is_shown_in_part() -> None:
     text = json.dumps({"text": "x" * 2 * TEXT_LIMIT})
     said, _, result = hear(message(text), completed(1, 1))
     assert said == Said(text[:TEXT_LIMIT])
     assert isinstance(result, Result)
-    assert result.report == json.loads(text)
+    assert result.text == text
 
 
 @pytest.mark.parametrize(
@@ -200,7 +190,7 @@ def test_no_word_of_usage_is_no_usage() -> None:
         ),
         ("Selected model is at capacity. Please try a different model.", Ending.LIMITED),
         ("rate limit exceeded: Rate limit reached. Please try again in 1s.", Ending.LIMITED),
-        ("Quota exceeded. Check your plan and billing details.", Ending.LIMITED),
+        ("Quota exceeded. Check your plan and billing details.", Ending.NO_CREDIT),
         ("You've hit your usage limit. Upgrade to Plus or try again later.", Ending.LIMITED),
         ("stream disconnected before completion: idle timeout waiting for SSE", Ending.LIMITED),
         ("Connection failed: error sending request", Ending.LIMITED),
@@ -209,15 +199,46 @@ def test_no_word_of_usage_is_no_usage() -> None:
             Ending.FAILED,
         ),
         ("Incomplete response returned, reason: max_output_tokens", Ending.FAILED),
-        ("unexpected status 404 Not Found: The model `x` does not exist, url: http://a", Ending.FAILED),
+        (
+            "unexpected status 404 Not Found: The model `x` does not exist, url: http://a",
+            Ending.MODEL_NOT_FOUND,
+        ),
         ("unexpected status 400 Bad Request: unexpected status 401, url: http://a", Ending.FAILED),
-        ('{"error": {"message": "last status: 429 rate limit exceeded"}}', Ending.FAILED),
-        ("Codex ran out of room in the model's context window.", Ending.FAILED),
+        ("unexpected status 402 Payment Required: pay, url: http://a", Ending.NO_CREDIT),
+        ("unexpected status 413 Payload Too Large: too large, url: http://a", Ending.OVERFLOW),
+        ("Your workspace is out of credits. Add credits to continue.", Ending.NO_CREDIT),
+        ("You hit your spend cap set by the owner of your workspace.", Ending.NO_CREDIT),
+        ("Codex ran out of room in the model's context window.", Ending.OVERFLOW),
         ("flagged", Ending.FAILED),
     ],
 )
 def test_an_error_says_how_the_turn_ended(text: str, ending: Ending) -> None:
     assert hear(error(text), failed(text)) == 2 * [Result(ending=ending, detail=text)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "ending", "words"),
+    [
+        ({"error": {"message": "last status: 429 rate limit exceeded"}}, Ending.FAILED, "last status: 429"),
+        ({"error": {"message": "It is too long.", "code": "context_length_exceeded"}}, Ending.OVERFLOW, "It"),
+        ({"error": {"message": "No money.", "code": "insufficient_quota"}}, Ending.NO_CREDIT, "No money."),
+        ({"error": {"message": "No `x`.", "code": "model_not_found"}}, Ending.MODEL_NOT_FOUND, "No `x`."),
+        ({"error": {"message": "Bad.", "code": "invalid_prompt"}}, Ending.FAILED, "Bad."),
+        (
+            {"detail": "The 'x' model is not supported when using Codex with a ChatGPT account."},
+            Ending.MODEL_NOT_FOUND,
+            "The 'x' model",
+        ),
+        ({"detail": "The prompt says: The 'x' model is not supported"}, Ending.FAILED, "The prompt says"),
+        ({"other": 1}, Ending.FAILED, '{"other"'),
+    ],
+)
+def test_a_whole_answer_of_the_provider_says_it_by_its_code(
+    answer: dict[str, Any], ending: Ending, words: str
+) -> None:
+    found = result_of(hear(failed(json.dumps(answer))))
+    assert found.ending is ending
+    assert found.detail.startswith(words)
 
 
 def test_what_failed_does_not_count_once_the_turn_is_completed() -> None:

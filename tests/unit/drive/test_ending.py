@@ -19,6 +19,7 @@ from amelia.model.agents import (
     Unparsed,
     Usage,
     Used,
+    Written,
 )
 
 REPORT = {"status": "completed"}
@@ -61,6 +62,36 @@ def end(
 )
 def test_an_agents_own_end(heard: list[Heard], exit_code: int | None, ending: Ending) -> None:
     assert end(*heard, exit_code=exit_code).ending is ending
+
+
+@pytest.mark.parametrize(
+    "heard",
+    [
+        [STARTED, Said("Begun."), Said('It is done.\n{"status": "completed"}')],
+        [
+            STARTED,
+            Said("Shown in part."),
+            Result(ending=Ending.OK, text='```JSON\n{"status": "completed"}\n```'),
+        ],
+    ],
+)
+def test_a_report_that_is_not_given_otherwise_is_looked_for_in_the_last_message(heard: list[Heard]) -> None:
+    found = end(*heard)
+    assert (found.ending, found.report, found.written) == (Ending.OK, REPORT, (Written(REPORT),))
+
+
+def test_a_report_of_an_earlier_message_or_of_a_turn_that_ended_badly_is_none() -> None:
+    said = Said('{"status": "completed"}')
+    assert end(STARTED, said, Said("Or not.")).ending is Ending.NO_REPORT
+    assert end(STARTED, said, exit_code=3).ending is Ending.CRASHED
+    assert end(STARTED, said, Result(ending=Ending.FAILED)).written == ()
+    killed = end(STARTED, said, ended_by=Ending.KILLED)
+    assert (killed.report, killed.written) == (None, ())
+
+
+def test_a_given_report_counts_whatever_the_last_message_says() -> None:
+    found = end(STARTED, Said('{"status": "failed"}'), DONE)
+    assert (found.report, found.written) == (REPORT, ())
 
 
 @pytest.mark.parametrize("ended_by", [Ending.KILLED, Ending.INTERRUPTED, Ending.TIMED_OUT_SILENCE])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from amelia.drive import stream
 from amelia.drive.plain import read_plain_line
-from amelia.drive.stream import Line, Lines, Result, read_report_text
+from amelia.drive.stream import Line, Lines, Result
 from amelia.model.agents import (
     Ending,
     PermissionDenied,
@@ -149,28 +149,6 @@ def test_an_agent_cannot_say_of_itself_what_only_we_can_say(ending: str) -> None
     assert isinstance(read({"type": "end", "ending": ending}), Unparsed)
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ('{"a": 1}', {"a": 1}),
-        ('Here it is:\n```json\n{"a": 1}\n```\nDone.', {"a": 1}),
-        ('```\n{"a": 1}\n```\n```json\n{"b": 2}\n```', {"b": 2}),
-        ('```json\n{"a": 1}\n```\n```\nno json\n```', {"a": 1}),
-        ("[1]", None),
-        ('I write {"a": 1} in passing.', None),
-        ("```json\n{}\n", None),
-        ("", None),
-    ],
-)
-def test_a_report_is_found_in_the_last_message(text: str, found: object) -> None:
-    assert read_report_text(text) == found
-
-
-@given(st.text())
-def test_any_message_is_searched_for_a_report(text: str) -> None:
-    read_report_text(text)
-
-
 def nested(depth: int) -> dict[str, Any]:
     report: dict[str, Any] = {}
     for _ in range(depth):
@@ -197,8 +175,8 @@ def test_how_deep_is_too_deep_does_not_depend_on_how_it_is_found_out(brackets: i
 
 
 def test_texts_are_bounded() -> None:
-    long = "ä" * 100_000
-    assert read({"type": "say", "text": long}) == Said(long[: stream.TEXT_LIMIT])
+    long = "ä" * 2_000_000
+    assert read({"type": "say", "text": long}) == Said(long[: stream.MESSAGE_LIMIT])
     assert read({"type": "session", "session": long}) == SessionStarted(
         SessionId(long[: stream.DETAIL_LIMIT]), ""
     )

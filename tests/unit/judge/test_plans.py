@@ -59,3 +59,11 @@ def test_the_schema_is_strict() -> None:
         return strict(schema["items"]) if schema.get("type") == "array" else True
 
     assert strict(PLAN_SCHEMA)
+
+
+def test_paths_of_an_architect_are_spelled_out() -> None:
+    found = read_planned(
+        {"tasks": [{"id": "1", "title": "A", "files_to_create": ["src/{m,n}.py", "a.py:3"]}]}
+    )
+    assert isinstance(found, PlannedWork)
+    assert found.tasks[0].files_to_create == ("src/m.py", "src/n.py", "a.py")

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from amelia.judge.receipts import Receipts, digest, fingerprint
+from amelia.judge.receipts import Receipts, digest, fingerprint, red_as_wanted, told
 from amelia.model.evidence import (
+    THE_COMMAND,
     Problem,
     ProblemCode,
     Receipt,
@@ -102,3 +103,16 @@ def test_the_fingerprint_depends_on_statuses_and_on_nothing_else() -> None:
     assert fingerprint(replace(RECEIPT, exit_code=0)) != fingerprint(RECEIPT)
     assert fingerprint(replace(RECEIPT, fault=Problem(ProblemCode.CRASHED, ""))) != fingerprint(RECEIPT)
     assert not fingerprint(None)
+
+
+def test_a_line_tells_what_ran_what_it_showed_and_which_tests_were_to_fail() -> None:
+    passed = (TestResult("t.py::b", TestStatus.PASSED, "t.py"), TestResult("u.py", TestStatus.ERROR, "u.py"))
+    receipt = replace(RECEIPT, results=(*(RECEIPT.results or ()), *passed))
+    ran = "python -m pytest: exit code 1; 1 error, 1 failed, 1 passed"
+    assert told(receipt) == ran
+    assert told(receipt, red=("t.py::a",)) == f"{ran}; red, as wanted: 1 test"
+    assert told(receipt, red=("t.py::a", "u.py")) == f"{ran}; red, as wanted: 1 test and 1 test file"
+    assert told(replace(receipt, results=None), red=(THE_COMMAND,)) == (
+        "python -m pytest: exit code 1; red, as wanted: the tests as a whole"
+    )
+    assert red_as_wanted(("a", "b")) == "red, as wanted: 2 tests"

@@ -329,6 +329,15 @@ def test_nothing_executed_is_enough_for_documents_and_for_nothing_else() -> None
     assert noted(found) == [NoteCode.NOTHING_EXECUTED]
     for kind in (TaskType.IMPL, TaskType.REFACTOR):
         assert codes(verdict(None, None, Demands(types=(kind,)))) == [ProblemCode.NOT_EXECUTED]
+        assert verdict(None, None, Demands(types=(kind,), tests_waived=True)).passed
+
+
+def test_a_refactor_without_a_baseline_passes_only_if_its_tests_are_waived() -> None:
+    demands = Demands(types=(TaskType.REFACTOR,))
+    assert codes(verdict(None, ran(a="."), demands)) == [ProblemCode.NO_BASELINE]
+    waived = verdict(None, ran(a="."), replace(demands, tests_waived=True))
+    assert waived.passed
+    assert noted(waived) == [NoteCode.NO_BASELINE]
 
 
 def test_a_run_that_cannot_be_believed_is_a_problem_for_every_type() -> None:
@@ -438,6 +447,31 @@ def test_files_that_the_plan_declares_have_to_exist() -> None:
     demands = Demands(types=(None,), required_files=("src/a.py", "src/new/", "src/*.go", "gone.py"))
     found = verdict(None, None, demands, files=frozenset({"src/a.py", "src/new/x.py", "src/b.go"}))
     assert [(p.code, p.file) for p in found.problems] == [(ProblemCode.MISSING_FILE, "gone.py")]
+
+
+def test_a_declared_pattern_asks_for_a_file_that_matches_it() -> None:
+    demands = Demands(types=(None,), required_files=("db/XXXX_add.sql", "docs/<name>.md", "src/*.go"))
+    files = frozenset({"db/0007_add.sql", "src/b.go", "README.md"})
+    found = verdict(
+        None, None, demands, files=files, changes=(Change(path="db/0007_add.sql", status=ChangeStatus.ADDED),)
+    )
+    assert [p.message for p in found.problems] == [
+        "The plan declares docs/<name>.md, and no file matches docs/*.md."
+    ]
+    assert [n.message for n in found.notes if n.code is NoteCode.UNCHANGED_PATTERN] == [
+        "The plan declares src/*.go; files match src/*.go, and this unit changed none of them."
+    ]
+
+
+def test_a_placeholder_is_in_scope_under_any_name() -> None:
+    demands = Demands(types=(None,), declared=("db/XXXX_add.sql",))
+    enforced = VerifySettings(scope="enforce")
+    made = (
+        Change(path="db/0007_add.sql", status=ChangeStatus.ADDED),
+        Change(path="db/other.sql", status=ChangeStatus.ADDED),
+    )
+    found = verdict(None, None, demands, changes=made, settings=enforced)
+    assert [p.file for p in found.problems] == ["db/other.sql"]
 
 
 def test_a_test_twice_in_a_report_has_its_worst_status() -> None:

@@ -1,6 +1,16 @@
 """How far the delivery of a run is, event by event."""
 
-from amelia.model.delivery import Delivery, DeliveryRefused, Finish, FinishChosen, RunDelivered, RunUndone
+import pytest
+
+from amelia.model.delivery import (
+    MERGES,
+    Delivery,
+    DeliveryRefused,
+    Finish,
+    FinishChosen,
+    RunDelivered,
+    RunUndone,
+)
 from amelia.model.outcome import Reason, Result
 from amelia.run.requests import refusal
 from amelia.schedule.decide import decide
@@ -48,3 +58,30 @@ def test_only_a_run_that_was_given_up_cannot_be_delivered() -> None:
     assert refusal(chain(1).whole("1").end(Result.COMPLETED).run, wish) is None
     assert refusal(chain(1).start("1").fail("1").end(Result.HALTED, Reason.VERIFY_LIMIT).run, wish) is None
     assert refusal(chain(1).end(Result.ABORTED).run, wish) == "run demo is aborted; nothing can change that"
+
+
+def test_what_is_merged_is_not_merged_once_more_in_another_way() -> None:
+    for first in MERGES.values():
+        merged = Delivery(first).after(RunDelivered(first, commit("tip"), "main"))
+        assert all(merged.has(second) for second in MERGES.values())
+        assert not any(merged.after(FinishChosen(second)).is_due for second in MERGES.values())
+        assert not merged.has(Finish.PR)
+        assert merged.after(RunUndone("refs/x")).after(FinishChosen(first)).is_due
+
+
+@pytest.mark.parametrize(
+    ("wish", "options"),
+    [
+        (FinishChosen(Finish.LEAVE), ("--leave",)),
+        (FinishChosen(Finish.MERGE), ("--merge", "ff")),
+        (FinishChosen(Finish.SQUASH, without_record=True), ("--merge", "squash", "--without-record")),
+        (FinishChosen(Finish.MERGE_COMMIT), ("--merge", "commit")),
+        (FinishChosen(Finish.PR), ("--pr",)),
+    ],
+)
+def test_a_wish_is_kept_as_it_was_said_and_can_be_typed_again(
+    wish: FinishChosen, options: tuple[str, ...]
+) -> None:
+    kept = Delivery().after(wish)
+    assert (kept.wish, kept.wish.options) == (wish, options)
+    assert kept.after(RunDelivered(wish.finish, commit("tip"), "main")).wish == wish

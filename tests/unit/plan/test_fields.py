@@ -1,3 +1,5 @@
+import pytest
+
 from amelia.model.plan import Priority, Task, TaskStatus, TaskType
 from amelia.plan.read import read_plan
 
@@ -128,3 +130,54 @@ def test_a_path_in_backticks_may_hold_spaces() -> None:
 
 def test_a_linked_path_is_that_of_its_text() -> None:
     assert first_task("Files: [src/a.ts](file:///C:/x/src/a.ts)").files_to_modify == ("src/a.ts",)
+
+
+@pytest.mark.parametrize(
+    ("value", "independent"),
+    [
+        ("none", True),
+        ("**None**", True),
+        ("None (can start at once)", True),
+        ("none — it is the first", True),
+        ("no dependencies", True),
+        ("keine", True),
+        ("无", True),
+        ("—", True),
+        ("", False),
+        ("2", False),
+        ("nonexistent module", False),
+        ("the schema", False),
+    ],
+)
+def test_a_task_can_say_that_it_depends_on_nothing(value: str, *, independent: bool) -> None:
+    assert first_task(f"- Depends on: {value}").independent is independent
+
+
+def test_what_depends_on_something_after_all_is_not_independent() -> None:
+    assert not first_task("- Depends on: none\n\nIt depends on Task 2.").independent
+    plan, _ = read_plan(
+        b"### Task 1: A\n### Task 2: B\n- Depends on: none\n## Order\nTask 2 depends on Task 1\n"
+    )
+    assert not plan.tasks[1].independent
+
+
+def phased(said: str) -> list[Task]:
+    text = f"## Phase 1: P\n### Task 1: A\n## Phase 2: Q\n{said}\n### Task 2: B\n### Task 3: C\n- Depends on: 2\n"
+    return list(read_plan(text.encode())[0].tasks)
+
+
+def test_a_phase_can_say_what_it_depends_on() -> None:
+    assert [task.independent for task in phased("**Depends on:** none\n")] == [False, True, False]
+    assert [task.depends_on for task in phased("- Depends on: Phase 1\n")] == [(), ("Phase 1",), ("2",)]
+    assert phased("Depends on: Phases 1, 4 and 5")[1].depends_on == ("Phase 1", "Phase 4", "Phase 5")
+    assert phased("- Depends on:\n  - Phase 1\n")[1].depends_on == ("Phase 1",)
+    assert phased("Depends on: what was there before")[1].depends_on == ()
+    assert not phased("Nothing.")[1].independent
+
+
+def test_a_phase_of_a_plan_that_is_renumbered_keeps_its_number() -> None:
+    text = b"## Phase 1: P\n### Task 1: A\n## Phase 2: Q\n- Depends on: Phase 1\n### Task 1: B\n"
+    assert [(task.id, task.depends_on) for task in read_plan(text)[0].tasks] == [
+        ("p1-1", ()),
+        ("p2-1", ("Phase 1",)),
+    ]

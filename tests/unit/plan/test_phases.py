@@ -18,15 +18,17 @@ def make(task_id: str, needs: str = "", **fields: Any) -> Task:
 
 
 def read(text: str) -> list[Task]:
-    """Reads `A/1 B/2:A C/*` as A in phase 1, B in phase 2 with a need, C parallel and without a label."""
+    """Reads `A/1 B/2:A C/* D/3:-` as A in phase 1, B in phase 2 with a need, C parallel and without a label.
+
+    D says that it needs nothing.
+    """
     tasks: list[Task] = []
     for line, part in enumerate(text.split(), start=1):
         head, _, needs = part.partition(":")
         name, _, label = head.partition("/")
         phase = label.removesuffix("*") or None
-        tasks.append(
-            make(name, needs.replace(",", " "), phase=phase, parallel=label.endswith("*"), line=line)
-        )
+        said = {"parallel": label.endswith("*"), "independent": needs == "-"}
+        tasks.append(make(name, needs.strip("-").replace(",", " "), phase=phase, line=line, **said))
     return tasks
 
 
@@ -104,6 +106,11 @@ def test_without_labels_files_make_levels_too() -> None:
             id="what declares nothing in a run follows what stands before it",
         ),
         pytest.param("A/1* B/2* C/3*:B", list("ABC"), [(), (), (2,)], id="parallel phases may declare needs"),
+        pytest.param("A/1 B/2:- C/3:-", list("ABC"), [(), (), ()], id="phases that need nothing are roots"),
+        pytest.param(
+            "A/1 B/2:- C/2:B D/3", ["A", "BC", "D"], [(), (), (1, 2)], id="with what follows inside them"
+        ),
+        pytest.param("A/1 B/2:- C/2 D/3:-", ["A", "BC", "D"], [(), (1,), ()], id="if all tasks say so"),
         pytest.param(
             "A/1:B B/2 C/3", ["A", "B", "C"], [(2,), (), (1,)], id="the chain gives way to declared needs"
         ),

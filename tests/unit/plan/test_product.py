@@ -1,9 +1,12 @@
 """Every acceptance criterion of a product belongs to exactly one task."""
 
+import pytest
+
 from amelia.model.plan import Mode, Task, TaskId
 from amelia.model.settings import PlanSettings
-from amelia.plan.approval import judge_plan
-from amelia.plan.product import Criterion, gaps, read_criteria
+from amelia.plan.approval import Aim, judge_plan
+from amelia.plan.product import Criterion, gaps, open_criteria, product_findings, read_criteria, touched
+from amelia.plan.read import read_plan
 
 PRODUCT = b"""# Product
 
@@ -63,7 +66,9 @@ def test_what_nobody_cares_for_and_what_two_care_for_is_told() -> None:
 
 def test_the_verdict_on_a_plan_holds_errors_and_gaps() -> None:
     text = b"# Plan\n\n### Task 1: One\n- Depends on: 7\n\nText.\n"
-    verdict = judge_plan(text, settings=PlanSettings(), mode=Mode.TASKS, product=PRODUCT)
+    verdict = judge_plan(
+        text, settings=PlanSettings(), mode=Mode.TASKS, aim=Aim(PRODUCT, "The whole product")
+    )
     assert len(verdict.gaps) == 3
     (error,) = verdict.errors
     assert "7" in error
@@ -73,3 +78,80 @@ def test_the_verdict_on_a_plan_holds_errors_and_gaps() -> None:
 def test_a_plan_with_nothing_left_to_do_cannot_be_approved() -> None:
     verdict = judge_plan(b"# Plan\n\n- [x] 1. Done\n- [x] 2. Done too\n", settings=PlanSettings(), mode=None)
     assert verdict.errors == ("nothing-left: every task of the plan is done or left out",)
+
+
+LARGE = tuple(
+    Criterion(f"AC-{number}", text, is_done=number == 1)
+    for number, text in enumerate(
+        (
+            "A reader signs out",
+            "A reader signs up",
+            "A reader searches titles",
+            "Prices are shown in euros",
+            "The cart survives a reload",
+            "購物車可以保存",
+            "A reader exports records",
+        ),
+        start=1,
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("goal", "more", "ids"),
+    [
+        ("Sign up", "", "AC-2"),
+        ("Let readers search", "", "AC-3"),
+        ("Exporting records", "", "AC-7"),
+        ("保存購物車", "", "AC-6"),
+        ("Show AC-4, then ac-5.", "", "AC-4 AC-5"),
+        ("A pretty form", "This is for AC-5 (see AC-12)", "AC-5"),
+        ("Do AC-1 again", "", ""),
+        ("Implement PRODUCT.md", "", "AC-2 AC-3 AC-4 AC-5 AC-6 AC-7"),
+        ("Meet every criterion of it", "", "AC-2 AC-3 AC-4 AC-5 AC-6 AC-7"),
+        ("Every reader", "", ""),
+        ("Paint it blue", "", ""),
+        ("", "", ""),
+    ],
+)
+def test_a_goal_touches_the_criteria_it_names_or_shares_words_with(goal: str, more: str, ids: str) -> None:
+    assert " ".join(criterion.id for criterion in touched(LARGE, goal, more)) == ids
+
+
+def test_in_a_small_product_no_word_is_common() -> None:
+    assert len(touched(LARGE[1:4], "Every reader")) == 2
+
+
+def test_what_is_ticked_or_struck_through_is_done_and_ids_stay() -> None:
+    page = "## Acceptance criteria\n- [x] one\n- [ ] two\n1. [X] AC-9: three\n- ~~four~~\n- ✅ AC-5: five\n- six\n"
+    found = read_criteria(page.encode())
+    assert [(criterion.id, criterion.text) for criterion in open_criteria(found)] == [
+        ("AC-2", "two"),
+        ("AC-6", "six"),
+    ]
+    assert [criterion.id for criterion in found] == ["AC-1", "AC-2", "AC-9", "AC-4", "AC-5", "AC-6"]
+
+
+def test_criteria_may_stand_on_the_line_of_their_field() -> None:
+    assert read_criteria(b"Acceptance criteria: it is fast\n") == (Criterion("AC-1", "it is fast"),)
+
+
+def test_two_tasks_with_one_criterion_are_told_though_the_goal_does_not_touch_it() -> None:
+    tasks = [task("1", "AC-4"), task("2", "AC-4")]
+    assert list(gaps([], tasks, known=LARGE)) == [
+        "Tasks 1, 2 all have the product's criterion AC-4: Prices are shown in euros"
+    ]
+
+
+def test_a_plan_is_checked_against_the_page_it_refers_to() -> None:
+    plan, _ = read_plan(
+        b"---\nproduct: PRODUCT.md\n---\n# Sign up\n### Task 1: A\n- Acceptance criteria: AC-7, AC-10\n"
+        b"### Task 2: B\n- Acceptance criteria:\n  - **AC-8**: no\n  - XX-8: else\n"
+    )
+    found = product_findings(plan, PRODUCT)
+    assert [(each.code, each.line) for each in found] == [
+        ("product-criterion", 1),
+        ("unknown-criterion", 5),
+        ("unknown-criterion", 7),
+    ]
+    assert product_findings(plan, None)[0].code == "no-product"

@@ -8,7 +8,7 @@ from amelia.model.diagnostics import Severity
 from amelia.model.plan import Complexity, Task, TaskId, TaskStatus
 from amelia.model.settings import SizeLimits
 from amelia.plan.size import score
-from amelia.plan.split import shortened, split_all, split_task
+from amelia.plan.split import split_all, split_task
 
 LIMITS = SizeLimits()
 
@@ -41,8 +41,11 @@ def test_the_t1_of_the_document_becomes_three_layers_with_their_criteria() -> No
     assert [piece.acceptance_criteria for piece in (a, b, c)] == [(c1, c3), (c2,), (c4,)]
     assert [piece.files for piece in (a, b, c)] == [T1.files[:2], T1.files[2:4], T1.files[4:]]
     assert all(piece.complexity.total <= LIMITS.complexity_threshold for piece in (a, b, c))
-    assert all(piece.section == T1.section for piece in (a, b, c))
-    assert a.title == "User registration (a)"
+    assert [piece.title for piece in (a, b, c)] == [
+        "User registration (1/3): data layer",
+        "User registration (2/3): business layer",
+        "User registration (3/3): presentation layer",
+    ]
 
 
 def test_a_task_at_the_threshold_is_not_split() -> None:
@@ -80,12 +83,7 @@ def test_ids_go_on_with_two_letters_and_avoid_what_is_taken() -> None:
 def test_long_titles_stay_within_eighty_characters() -> None:
     pieces = split_task(replace(hard("T"), title="word " * 30), LIMITS)
     assert all(len(piece.title) <= 80 for piece in pieces)
-    assert pieces[0].title.endswith("word… (a)")
-
-
-def test_shortened_leaves_short_text_alone() -> None:
-    assert shortened("abc", 3) == "abc"
-    assert shortened("abcd", 3) == "ab…"
+    assert pieces[0].title.endswith("wo… (1/2): f0.py … f11.py")
 
 
 def test_dependants_wait_for_the_last_piece_and_a_notice_says_so() -> None:

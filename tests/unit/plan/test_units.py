@@ -44,6 +44,7 @@ FULL: dict[str, Any] = {"acceptance_criteria": ("x",), "files_to_modify": ("a.py
         (plan_of(make("A"), make("B", "A")), Mode.PHASED, "dependencies"),
         (plan_of(make("A", parallel=True)), Mode.TASKS, "declare no types"),
         (plan_of(make("A", **FULL), make("B", "A")), Mode.LIFECYCLE, "acceptance criteria and files"),
+        (plan_of(make("A", phase="1", **FULL), make("B", "A", phase="2", **FULL)), Mode.PHASED, "phases"),
         (
             plan_of(make("A", "B", acceptance_criteria=("x",)), make("B", files_to_create=("a",))),
             Mode.PHASED,
@@ -220,6 +221,13 @@ def test_in_lifecycle_tasks_that_declare_nothing_wait_for_the_phase_before() -> 
         ("E", ("A",), 2),
         ("G", ("D", "E"), 4),
     ]
+
+
+def test_in_lifecycle_tasks_that_need_nothing_wait_for_no_phase() -> None:
+    units = units_of(
+        Mode.LIFECYCLE, make("A", phase="1"), make("B", phase="2", independent=True), make("C", phase="3")
+    )
+    assert shape(units) == [("A", (), 1), ("B", (), 1), ("C", ("A", "B"), 2)]
 
 
 def test_between_large_phases_one_task_waits_for_all_and_the_others_for_it() -> None:

@@ -46,6 +46,7 @@ def works(draw: st.DrawFn) -> tuple[Task, ...]:
                 type=draw(st.sampled_from(TaskType)),
                 phase=draw(st.sampled_from(phases)),
                 depends_on=tuple(needs),
+                independent=not needs and draw(st.booleans()),
                 files_to_create=tuple(draw(st.lists(PATHS, unique=True, max_size=3))),
                 acceptance_criteria=tuple(
                     draw(st.lists(LINES.map("It is {}".format), unique=True, max_size=3))

@@ -211,3 +211,20 @@ def test_a_run_goes_on_by_itself_only_if_a_question_has_a_default_and_a_deadline
     assert not awaits_default(in_mode(Mode.TASKS).run)
     assert not awaits_default(replace(timed.run, is_paused=True))
     assert not awaits_default(timed.hears(ev.AbortRequested()).run)
+
+
+def test_a_question_about_findings_says_why_the_evaluator_asks_it_and_keeps_the_words_it_was_asked_in() -> (
+    None
+):
+    story = unclear(
+        Ruling(LEAKS.id, Disposition.CLARIFY, "Who  knows\nwhere?"), Ruling(NAMING.id, Disposition.CLARIFY)
+    )
+    assert asked(story).text == f"- {LEAKS}\n  The evaluator says: Who knows where?\n- {NAMING}"
+    old = replace(asked(story), text="in the words of an older version")
+    parked = next(event for event in story.journal if isinstance(event, ev.UnitParked))
+    then = replace(parked, question=old, detail=old.text)
+    journal = [then if event is parked else event for event in story.journal]
+    state = fold(journal).units[A]
+    assert isinstance(state, Parked)
+    assert state.asking is not None
+    assert (state.asking.question, state.feedback) == (old, old.text)

@@ -3,11 +3,12 @@
 from amelia.model import commands as cmd
 from amelia.model import events as ev
 from amelia.model.commands import Expected
+from amelia.model.findings import Disposition
 from amelia.model.outcome import Cause, Outcome, Reason, Result
 from amelia.model.plan import Mode, TaskType, Unit, UnitId
 from amelia.model.policy import POLICIES
 from amelia.schedule.red import implementers
-from unit.schedule.worlds import Story, facts, task, unit, unit_of, with_policy
+from unit.schedule.worlds import Story, facts, finding, rulings, task, unit, unit_of, with_policy
 
 TEST, IMPL, DOCS, CHORE = TaskType.TEST, TaskType.IMPL, TaskType.DOCS, TaskType.CHORE
 RED = ("test_login", "test_logout")
@@ -146,3 +147,13 @@ def test_a_skipped_implementation_leaves_tests_red_and_the_branch_says_so() -> N
     assert story.run.red == {"t": RED}
     story.hears(ev.BranchVerified(passed=False))
     assert story.run.outcome == Outcome(Result.HALTED, Reason.BRANCH_RED)
+
+
+def test_whoever_writes_red_tests_and_whoever_reads_them_knows_that_they_are() -> None:
+    units = (unit("t", kind=TEST), unit("i", "t", kind=IMPL))
+    story = Story(facts(*units)).drives("t").verifies("t", red=("x::y",)).rejects("t", finding("red"))
+    assert [turn.at.red_tasks for turn in story.turns("t")] == [units[0].tasks]
+    told = [c.red for c in story.begun if isinstance(c, cmd.ReviewWork | cmd.EvaluateFindings)]
+    assert told == [("x::y",), ("x::y",)]
+    story.rules("t", *rulings(Disposition.REJECT, finding("red"))).lands("t")
+    assert story.turns("i")[0].at.red_tasks == ()

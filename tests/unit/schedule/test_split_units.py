@@ -37,6 +37,19 @@ def test_pieces_stand_where_the_unit_stood_and_are_carried_out() -> None:
     assert fold(story.journal) == story.run
 
 
+def test_every_piece_knows_what_the_plan_calls_the_whole_also_if_it_is_split_again() -> None:
+    story = parked().hears(ev.UnitSplit(B, PIECES))
+    assert {each.id: each.piece_of for each in story.run.facts.units} == {
+        "a": None,
+        "b-a": "b",
+        "b-b": "b",
+        "c": None,
+    }
+    story.drives("b-a", Ending.FAILED)
+    story.hears(ev.UnitSplit(UnitId("b-a"), (unit("b-a-a"), unit("b-a-b", "b-a-a"))))
+    assert [each.piece_of for each in story.run.facts.units] == [None, "b", "b", "b", None]
+
+
 def test_whoever_needed_the_unit_needs_every_piece_that_no_other_needs() -> None:
     story = parked().hears(ev.UnitSplit(B, (unit("b-a"), unit("b-b"))))
     assert needs(story)["c"] == ("b-a", "b-b")

@@ -189,6 +189,27 @@ def test_tasks_of_a_phase_that_landed_or_was_skipped_are_what_it_is() -> None:
     assert set(standing(skipped, "phase-1").subtasks.values()) == {"skipped"}
 
 
+def test_a_task_that_a_turn_ended_well_without_a_word_of_is_not_reported() -> None:
+    story = four_phases().start("phase-1").tell(ev.SubtaskCompleted(PHASE, TaskId("1"), 1))
+    assert standing(story, "phase-1").unreported == ()
+    story.tell(ev.AttemptEnded(unit=PHASE, attempt=1, ending=Ending.OK, work=work("w")))
+    assert standing(story, "phase-1").unreported == ("2",)
+    story.verify("phase-1").review("phase-1").land("phase-1")
+    assert standing(story, "phase-1").unreported == ("2",)
+    assert standing(four_phases().whole("phase-1"), "phase-1").unreported == ()
+
+
+def test_a_task_that_a_turn_asks_about_or_a_person_did_owes_no_report() -> None:
+    story = four_phases().start("phase-1")
+    story.tell(
+        ev.AttemptEnded(unit=PHASE, attempt=1, ending=Ending.OK, work=work("w"), question=WHICH),
+        ev.UnitParked(PHASE, Reason.QUESTION, "Which?", WHICH),
+    )
+    assert standing(story, "phase-1").unreported == ()
+    story.tell(ev.UnitFixed(PHASE, work("fix")), ev.UnitStarted(PHASE, 1, BASE))
+    assert (standing(story, "phase-1").by_person, standing(story, "phase-1").unreported) == (True, ())
+
+
 def test_what_was_done_of_a_phase_before_its_question_stays_done() -> None:
     story = four_phases().start("phase-1").tell(ev.SubtaskCompleted(PHASE, TaskId("1"), 1))
     ending = {"ending": Ending.FAILED, "finished": (TaskId("1"),)}

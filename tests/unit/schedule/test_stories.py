@@ -119,6 +119,21 @@ def test_a_session_that_crashed_is_followed_by_a_fresh_one_that_knows_why(ending
     assert turn.start == work_of(A, 1).commit
 
 
+@pytest.mark.parametrize("ending", [Ending.OK, Ending.FAILED])
+def test_a_session_that_changed_nothing_is_not_gone_on_with(ending: Ending) -> None:
+    story = in_mode(Mode.TASKS).hears(replace(ended(A, 1, ending), progressed=False))
+    if ending is Ending.OK:
+        story.verifies("a", passed=False)
+    turn = story.turns("a")[1]
+    assert (turn.session, turn.start) == (None, work_of(A, 1).commit)
+
+
+def test_a_session_that_changed_nothing_but_has_a_question_is_gone_on_with() -> None:
+    asked = replace(ended(A, 1, question="Which?"), progressed=False)
+    story = in_mode(Mode.TASKS).hears(asked)
+    assert story.hears(ev.QuestionAnswered(A, "That.")).turns("a")[1].session == "a:1"
+
+
 def test_a_developers_error_counts_and_is_told_and_nothing_of_it_is_judged() -> None:
     story = tried_once(Mode.TASKS, Ending.FAILED)
     assert story.turns("a")[1].feedback == "a ended as failed"

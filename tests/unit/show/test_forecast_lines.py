@@ -50,11 +50,20 @@ def test_tokens_are_bounded_where_the_cost_is_unknown() -> None:
     )
 
 
+def test_tokens_are_bounded_where_the_cost_is_a_guess_that_no_run_will_hear_of() -> None:
+    assert lines(is_counted=False) == snapshot(
+        [
+            "forecast: 6 units, about 8.5 to 59 min, 1.2 to 8.4 M tokens, $1.2 to 7.8 (a guess from sizes; budget 200,000,000 tokens, as the agent does not tell their cost)"
+        ]
+    )
+
+
 @pytest.mark.parametrize(
     ("budget", "changes"),
     [
         (allowed(cost=7.0), {}),
         (allowed(tokens=8_000_000), {"cost": None}),
+        (allowed(cost=8.0, tokens=8_000_000), {"is_counted": False}),
     ],
 )
 def test_a_budget_that_may_not_do_is_a_warning(budget: Budget, changes: dict[str, Any]) -> None:

@@ -192,6 +192,28 @@ def test_a_split_task_is_called_as_its_author_called_it() -> None:
     assert each["type"] == "impl"
 
 
+@pytest.mark.parametrize(
+    ("unit_id", "title"),
+    [
+        ("T1-b", "Register (2/3)"),
+        ("T1-b", "Register (2/3): data layer"),
+        ("T1-b-a", "Register (2/3): data layer (1/2): a.py"),
+        ("T1-b", "Register"),
+    ],
+)
+def test_the_marks_of_pieces_are_no_part_of_the_title_of_their_task(unit_id: str, title: str) -> None:
+    piece = unit(unit_id, task(unit_id, TaskType.IMPL), title=title)
+    story = Story(started(replace(piece, tasks=(TaskId("T1"),)), mode=Mode.LIFECYCLE))
+    assert state_of(story)["tasks"][0]["title"] == "Register"
+
+
+def test_an_authors_own_numbers_stay() -> None:
+    title = "Move (1/2): tables (2/3): a.py"
+    piece = unit("T1-b", task("T1-b", TaskType.IMPL), title=title)
+    story = Story(started(replace(piece, tasks=(TaskId("T1"),)), mode=Mode.LIFECYCLE))
+    assert state_of(story)["tasks"][0]["title"] == "Move (1/2): tables"
+
+
 def test_a_split_task_fails_with_a_piece_and_is_skipped_with_one() -> None:
     failed = split_task().start("T1-a").fail("T1-a")
     assert statuses(failed) == {"T1": "failed"}
@@ -260,6 +282,7 @@ def test_a_phase_under_way_names_its_base_and_its_tasks() -> None:
             "subtask_id": "1",
             "status": "completed",
             "accepted": False,
+            "unreported": False,
             "attempt": 1,
             "started_at": "2026-11-02T12:00:03.000Z",
             "completed_at": "2026-11-02T12:00:05.000Z",
@@ -269,6 +292,7 @@ def test_a_phase_under_way_names_its_base_and_its_tasks() -> None:
             "subtask_id": "2",
             "status": "running",
             "accepted": False,
+            "unreported": False,
             "attempt": 1,
             "started_at": "2026-11-02T12:00:04.000Z",
             "completed_at": None,

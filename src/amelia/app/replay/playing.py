@@ -1,21 +1,23 @@
 """A recorded run, played once more: the same plan, base, settings, answers and wishes, and no agent.
 
-- It is a run like any other, on a branch of its own. Tests, rules, git and the machine are the real ones, so
-  what comes out differently was changed by the code.
+- It is a run like any other, in a repository of its own: every replay has one made when it begins, and could
+  not be played in another. Deliveries are no part of it.
+- Tests, rules, git and the machine are the real ones, so what comes out differently was changed by the code.
 - The process that begins a replay directs it to its end: whoever only resumes it finds the score without
   somebody who follows it.
 """
 
-import secrets
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from amelia.app.plans import compile_with
 from amelia.app.replay.comparison import Result, differences, result_of
+from amelia.app.replay.refusals import play_refusals, read_refusals
 from amelia.app.replay.score import Cue, Key, Reached, Resumed, Turn, answered, playable, reached, read_score
 from amelia.app.replay.scripts import Table, UnplayableError, acts_between, script_text, turn_table
-from amelia.app.runs import Driven, NewRun, begin_run, drive_run
+from amelia.app.runs import Driven, NewRun, begin_in, drive_run
 from amelia.app.workshops import open_store
 from amelia.model.events import Event, RunStarted
 from amelia.model.git import CommitId, TreeId
@@ -25,13 +27,16 @@ from amelia.model.settings import PlanSettings, RunSettings
 from amelia.model.state import RunState
 from amelia.plan.compile import CompiledPlan
 from amelia.record.journal import SqliteJournal, leave_request, read_journal
-from amelia.record.runs import RunDirectory
+from amelia.record.runs import RunDirectory, new_run
 from amelia.run.loop import Watcher
 from amelia.run.requests import fits
 from amelia.schedule.decide import is_over
 from amelia.schedule.machine import evolve, fold
-from amelia.system.git import Repository
+from amelia.system.git import Repository, check_git
 from amelia.system.git_commands import tree_of
+from amelia.workspace.removal import remove
+from amelia.workspace.replica import make_replica
+from amelia.workspace.source import open_source
 
 _LONGEST_PAUSE = 2.0
 
@@ -40,23 +45,29 @@ _LONGEST_PAUSE = 2.0
 class Replay:
     """Everything it takes to play a run again, and what it came to.
 
-    `fixed_by_hand` is the unit before whose repair the replay ends, if a person did some work.
+    `make_base` makes a repository in a new directory, with the base checked out. `repository` is that of the
+    run. `fixed_by_hand` is the unit before whose repair the replay ends, if a person did some work.
     """
 
-    new: NewRun
+    compiled: CompiledPlan
+    plan_path: Path
+    data: bytes
+    settings: RunSettings
+    make_base: Callable[[Path], object]
+    repository: str | None = None
     score: Sequence[Cue]
     turns: Sequence[Table]
     expected: Result
+    refusals: Mapping[str, str] = field(default_factory=dict[str, str])
     fixed_by_hand: UnitId | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Playing:
-    """A replay that has begun: its run, and the script that its agents play."""
+    """A replay that has begun, and its run."""
 
     replay: Replay
     directory: RunDirectory
-    script: Path
 
     def differences(self) -> list[str]:
         """Returns what is not as it was, in sentences."""
@@ -79,22 +90,25 @@ def replay_of(directory: RunDirectory) -> Replay:
     past, fixed = playable(past)
     score = read_score(past)
     data = directory.plan.read_bytes()
-    new = NewRun(
+    return Replay(
         compiled=_as_it_was(facts, data),
         plan_path=Path(facts.plan_path),
         data=data,
         settings=_settings(facts),
-        repository=Path(facts.repository),
-        base=facts.base,
-        is_again=True,
-    )
-    return Replay(
-        new=new,
+        make_base=lambda place: _copy_base(directory, facts, place),
+        repository=facts.replay_of or facts.repository,
         score=score,
         turns=_tables(where, score, is_paced=facts.policy.parallel_workers > 1),
         expected=result_of(past, lambda commit: tree_of(where, commit)),
+        refusals=read_refusals(past),
         fixed_by_hand=fixed,
     )
+
+
+def _copy_base(directory: RunDirectory, facts: RunStarted, place: Path) -> None:
+    source, store = open_source(Path(facts.repository)), directory.store
+    borrowed = [store / "objects"] if store.exists() else []
+    make_replica(source, place, base=facts.base, objects=borrowed)
 
 
 def facts_of(past: Sequence[Recorded]) -> RunStarted:
@@ -142,13 +156,28 @@ def _acts(where: Repository, start: CommitId | None, tree: TreeId | None) -> lis
     return acts_between(where, start, tree) if start is not None and tree is not None else []
 
 
-def begin_replay(replay: Replay, *, home: Path, beside: Path) -> Playing:
-    """Makes a new run of what was recorded; its script is put into a directory that is there."""
-    script = beside / f"replay-{secrets.token_hex(4)}.toml"
-    script.write_text(script_text(replay.turns), encoding="utf-8")
-    settings = replay.new.settings.with_agents(driver="script", script=str(script))
-    directory = begin_run(replace(replay.new, settings=settings), home=home)
-    return Playing(replay, directory, script)
+def begin_replay(replay: Replay, *, home: Path) -> Playing:
+    """Makes a new run of what was recorded, with a repository of its own."""
+    check_git()
+    directory = new_run(home, replay.plan_path.name, datetime.now(UTC))
+    try:
+        replay.make_base(directory.replica)
+        play_refusals(directory.replica / ".git" / "hooks", replay.refusals)
+        directory.script.write_text(script_text(replay.turns), encoding="utf-8")
+        new = NewRun(
+            compiled=replay.compiled,
+            plan_path=replay.plan_path,
+            data=replay.data,
+            settings=replay.settings.with_agents(driver="script", script=str(directory.script)),
+            repository=directory.replica,
+            replay_of=replay.repository,
+        )
+        source = open_source(new.repository)
+        begin_in(directory, new, source=source, base=source.head)
+    except BaseException:
+        remove(directory.path)
+        raise
+    return Playing(replay, directory)
 
 
 async def drive_replay(playing: Playing, watcher: Watcher) -> Driven:
@@ -170,7 +199,7 @@ class _Director:
     def __init__(self, playing: Playing, watcher: Watcher) -> None:
         self._watcher = watcher
         self._journal = playing.directory.journal
-        self._script = playing.script
+        self._script = playing.directory.script
         self._score = list(playing.replay.score)
         self._turns = list(playing.replay.turns)
 

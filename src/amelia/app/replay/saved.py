@@ -13,7 +13,7 @@ is what would be written anywhere else than into the repository that is made for
 
 from base64 import b64decode
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
@@ -23,10 +23,9 @@ from amelia.app.plans import compile_with
 from amelia.app.replay.comparison import Result
 from amelia.app.replay.inside import OutsideError, check_acts, check_turns, new_place
 from amelia.app.replay.playing import Replay, facts_of, replay_of, repository_of
-from amelia.app.replay.score import Cue, Reached, Resumed, Turn
+from amelia.app.replay.score import Cue, Reached, Resumed, Turn, is_played
 from amelia.app.replay.scripts import Table, UnplayableError, acts_between, script_text, table_text
 from amelia.app.replay.settings_text import settings_text
-from amelia.app.runs import NewRun
 from amelia.config import load_project, load_settings
 from amelia.drive.script.player import ScriptError, read_script
 from amelia.model.agents import Ending, Role
@@ -86,6 +85,7 @@ class _Expected:
     mode: Mode
     base: TreeId
     result: Result
+    refusals: Mapping[str, str] = field(default_factory=dict[str, str])
     fixed_by_hand: UnitId | None = None
     version: int
 
@@ -103,10 +103,10 @@ def save_replay(directory: RunDirectory, place: Path) -> None:
     replay = replay_of(directory)
     _refuse_outside(check_turns, replay.turns)
     files = {
-        _PLAN: replay.new.data,
+        _PLAN: replay.data,
         _BASE: _base_text(directory, facts).encode(),
         _SCRIPT: script_text(replay.turns).encode(),
-        _SETTINGS: _settings_of(facts, replay.new.data).encode(),
+        _SETTINGS: _settings_of(facts, replay.data).encode(),
         _EXPECTED: _expected_text(directory, facts, replay),
     }
     if any(not isinstance(cue, Turn | Reached) for cue in replay.score):
@@ -116,25 +116,21 @@ def save_replay(directory: RunDirectory, place: Path) -> None:
         (place / name).write_bytes(data)
 
 
-def open_saved(place: Path, *, repository: Path) -> Replay:
-    """Reads a saved replay, and makes its repository in a new directory."""
+def open_saved(place: Path) -> Replay:
+    """Reads a saved replay."""
     expected = _read_expected(place / _EXPECTED)
-    _make_base(place / _BASE, repository, expected=expected.base)
     settings = load_project(place)
     data = (place / _PLAN).read_bytes()
-    new = NewRun(
+    return Replay(
         compiled=compile_with(data, settings.plan, mode=expected.mode),
         plan_path=place / _PLAN,
         data=data,
         settings=settings.run,
-        repository=repository,
-        is_again=True,
-    )
-    return Replay(
-        new=new,
+        make_base=lambda repository: _make_base(place / _BASE, repository, expected=expected.base),
         score=_read_course(place / _COURSE, expected.version),
         turns=_turns(place / _SCRIPT),
         expected=expected.result,
+        refusals=expected.refusals,
         fixed_by_hand=expected.fixed_by_hand,
     )
 
@@ -180,6 +176,7 @@ def _expected_text(directory: RunDirectory, facts: RunStarted, replay: Replay) -
         mode=facts.mode,
         base=tree_of(repository_of(directory, facts), facts.base),
         result=replay.expected,
+        refusals=replay.refusals,
         fixed_by_hand=replay.fixed_by_hand,
     )
     return msgspec.json.format(msgspec.json.encode(plain(expected)), indent=2) + b"\n"
@@ -203,7 +200,8 @@ def _read_course(file: Path, version: int) -> list[Cue]:
         return []
     try:
         entries = msgspec.json.Decoder(_Entry).decode_lines(file.read_bytes())
-        return [_cue(entry, version) for entry in entries]
+        cues = (_cue(entry, version) for entry in entries)
+        return [cue for cue in cues if isinstance(cue, Turn | Reached | Resumed) or is_played(cue)]
     except (msgspec.MsgspecError, JournalError) as problem:
         raise _unreadable(file, problem) from problem
 

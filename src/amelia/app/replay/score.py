@@ -2,6 +2,7 @@
 
 - Only the journal is read: what counted is there, and nothing else. An answer is one turn, also where an
   agent was asked twice for its report; a turn that a crash cut off left no answer, and is no part of it.
+- What became of the branch is no part of it: nothing is delivered a second time.
 - No time passes: limits in a row become one that is over, a silent agent is one that crashed, and a question
   has no deadline.
 """
@@ -12,6 +13,8 @@ from typing import TypeAlias, cast, get_args
 
 from amelia.model import events as ev
 from amelia.model.agents import Ending, Role, Usage, total
+from amelia.model.delivery import FinishChosen
+from amelia.model.errors import InternalError
 from amelia.model.findings import Finding, Ruling, Weight
 from amelia.model.git import CommitId, TreeId
 from amelia.model.journal import Recorded, Wanted, since_start
@@ -25,7 +28,16 @@ Key: TypeAlias = tuple[Role, UnitId, int]
 """Whose turn: the role, the unit and the attempt, as a script tells turns apart."""
 
 _ROLES = {ev.Step.DRIVE: Role.DEVELOPER, ev.Step.REVIEW: Role.REVIEWER, ev.Step.EVALUATE: Role.EVALUATOR}
-_TOLD_APART = frozenset({Ending.OK, Ending.FAILED, Ending.NO_REPORT, Ending.LIMITED, Ending.OUT_OF_BUDGET})
+_TOLD_APART = frozenset(
+    {Ending.OK, Ending.FAILED, Ending.NO_REPORT, Ending.LIMITED, Ending.OUT_OF_BUDGET, Ending.OVERFLOW}
+)
+_FAULTS = {
+    Reason.AUTH: Ending.AUTH,
+    Reason.NO_CREDIT: Ending.NO_CREDIT,
+    Reason.MODEL_NOT_FOUND: Ending.MODEL_NOT_FOUND,
+    Reason.AGENT_UNUSABLE: Ending.UNUSABLE,
+}
+"""The reasons for which a person has to mend something, and how the turn ended that stopped there."""
 _STOPS = (ev.CancelRequested, ev.AbortRequested)
 
 
@@ -70,6 +82,11 @@ Cue: TypeAlias = Turn | Reached | Resumed | Wanted
 """One entry of a score."""
 
 
+def is_played(wish: Wanted) -> bool:
+    """Says whether a replay repeats what a person wished: nobody waits for it, and it delivers nothing."""
+    return not isinstance(wish, ev.PauseRequested | FinishChosen)
+
+
 def playable(past: Sequence[Recorded]) -> tuple[Sequence[Recorded], UnitId | None]:
     """Returns what can be played again, and the unit whose repair by hand ends it, if one does."""
     for index, recorded in enumerate(past):
@@ -89,7 +106,9 @@ def answered(run: RunState, event: ev.Event) -> Key | None:
             return Role.REVIEWER, event.unit, event.attempt
         case ev.FindingsEvaluated():
             return Role.EVALUATOR, event.unit, event.attempt
-        case ev.AnswerDelayed() | ev.StepBroke(reason=Reason.AUTH):
+        case ev.AnswerDelayed():
+            return _asked(run, event.unit)
+        case ev.StepBroke(reason=reason) if reason in _FAULTS:
             return _asked(run, event.unit)
         case _:
             return None
@@ -148,10 +167,8 @@ class _Listener:
                 self._subtasks.setdefault(unit, {})[task] = is_done
             case ev.RunResumed() if self._run.outcome is not None:
                 self.score.append(Resumed())
-            case ev.PauseRequested():
-                pass  # nobody waits for a replay
-            case _ if isinstance(event, get_args(Wanted)):
-                self.score.append(cast("Wanted", event))
+            case _ if isinstance(event, get_args(Wanted)) and is_played(wish := cast("Wanted", event)):
+                self.score.append(wish)
                 if isinstance(event, _STOPS):
                     self.score += _cut_off(self._run)
             case _:
@@ -179,14 +196,18 @@ class _Listener:
                 return replace(turn, ending=Ending.NO_REPORT, said=detail)
             case ev.AnswerDelayed():
                 return replace(turn, ending=Ending.LIMITED)
+            case ev.StepBroke(reason=reason) if reason in _FAULTS:
+                return replace(turn, ending=_FAULTS[reason])
             case _:
-                return replace(turn, ending=Ending.AUTH)
+                raise InternalError(f"{type(event).__name__} is no answer of an agent")
 
     def _developed(self, turn: Turn, event: ev.AttemptEnded) -> Turn:
         state = self._run.units[event.unit]
         assert isinstance(state, Driving)
         subtasks = self._subtasks.pop(event.unit, {})
         turn = replace(turn, start=state.start, tree=event.work.tree)
+        if not event.reported:
+            return replace(turn, ending=Ending.NO_REPORT)
         if event.ending in {Ending.OK, Ending.FAILED}:
             status = "completed" if event.ending is Ending.OK else "failed"
             return replace(turn, report=_report(status, event.summary, subtasks) | _asking(event.question))

@@ -24,6 +24,16 @@ _NOTHING, _LINK, _PROGRAM, _SUBMODULE = "000000", "120000", "100755", "160000"
 _LONG_AGO = "2000-01-01T00:00:00Z"
 _CRASH = 1
 _PLAYED_OUT = frozenset({Ending.OK, Ending.FAILED, Ending.NO_REPORT})
+_SAID = frozenset(
+    {
+        Ending.AUTH,
+        Ending.NO_CREDIT,
+        Ending.MODEL_NOT_FOUND,
+        Ending.UNUSABLE,
+        Ending.OVERFLOW,
+        Ending.OUT_OF_BUDGET,
+    }
+)
 _UNTIL_KILLED = 5.0
 _LARGEST = 20_000_000  # the player reads all of it for every turn
 
@@ -118,7 +128,7 @@ def _last_acts(turn: Turn) -> list[Table]:
             return [{"sleep": _UNTIL_KILLED}]
         case Ending.LIMITED:
             last: Table = {"limit": _LONG_AGO}
-        case Ending.AUTH | Ending.OUT_OF_BUDGET:
+        case ending if ending in _SAID:
             last = {"raw": json.dumps({"type": "end", "ending": turn.ending})}
         case _:
             last = {"exit": _CRASH}

@@ -1,50 +1,24 @@
 """What an error of an agent of the Agent Client Protocol means for a turn, without input or output.
 
-- Kinds and codes decide first. The protocol has none for what a provider does, so texts are read too, but
-  only in the shapes in which programs write them, as in `HTTP 429` or `429 Too Many Requests`: a text that
-  merely holds a number or speaks of a limit is a failure like any other.
+Kinds and codes decide first. The protocol has none for what a provider does, so texts are read too, as
+`fault_texts` reads them.
 """
 
 import re
 from collections.abc import Iterable, Iterator
 
 from amelia.drive.acp.updates import Table, table_of
+from amelia.drive.fault_texts import KINDS, fault_of_provider, faults_in
 from amelia.drive.status import ending_of_status
 from amelia.drive.stream import DETAIL_LIMIT, text_of
 from amelia.model.agents import Ending
 
 LOGIN_IS_NEEDED = -32000
 _FAULTS = range(400, 600)
-
-# The names by which adapters of known agents, and the providers behind them, tell the kind of an error.
-_REFUSALS = "authentication_failed oauth_org_not_allowed unauthorized authentication_error permission_error"
-_LIMITS = (
-    "rate_limit overloaded server_error usageLimitExceeded serverOverloaded rate_limit_error overloaded_error"
-)
-_MISTAKES = "invalid_request badRequest invalid_request_error"
-_KINDS = {
-    **dict.fromkeys(_REFUSALS.split(), Ending.AUTH),
-    **dict.fromkeys(_LIMITS.split(), Ending.LIMITED),
-    **dict.fromkeys(_MISTAKES.split(), Ending.FAILED),
-}
-
-_QUOTED_KIND = re.compile(r'"(?:type|code)"\s?:\s?"(\w+)"')
-_WRITTEN_STATUS = re.compile(
-    r"""\b(?:HTTP(?:/\d(?:\.\d)?)?|API[ ]Error|status)(?:[ _]?(?:status|code|error))*"?[:=]?[ ]?(\d{3})\b
-    |\b(\d{3})[ ](?:Unauthorized|Forbidden|Too[ ]Many[ ]Requests|Internal[ ]Server[ ]Error|Bad[ ]Gateway
-        |Service[ ]Unavailable|Gateway[ ]Time-?out|Bad[ ]Request|Not[ ]Found)\b""",
-    re.IGNORECASE | re.VERBOSE,
-)
-_OPENINGS = (
-    (re.compile(r"not logged in|invalid api key|authentication required", re.IGNORECASE), Ending.AUTH),
-    (
-        re.compile(
-            r"(?:claude ai )?(?:rate|usage)[ -]limit (?:reached|exceeded)|you've hit your usage limit",
-            re.IGNORECASE,
-        ),
-        Ending.LIMITED,
-    ),
-)
+_EMPTY_PREFIX = "Internal error: "  # how the protocol's own library opens every error that it does not know
+_SHOWN_STATUS = re.compile(r'"statusCode"\s{0,9}:\s{0,9}(\d{3})\b')
+_SILENCE = 30.0  # seconds; a model that has nothing to say is quicker
+_OF_A_PROVIDER = frozenset({"APIError", "AI_APICallError", "APICallError"})
 
 
 def words_of(error: Table) -> str:
@@ -56,8 +30,27 @@ def ending_of(error: Table) -> Ending:
     """Returns how a turn ends whose request was answered with this error."""
     if error.get("code") == LOGIN_IS_NEEDED:
         return Ending.AUTH
-    told = (*_by_kind(error), *_by_code(error), *_by_text(_texts(error)))
+    told = (*_by_kind(error), *_by_code(error), *_by_text(_texts(error)), *_by_provider(error))
     return told[0] if told else Ending.FAILED
+
+
+def is_of_provider(error: Table) -> bool:
+    """Says whether an agent tells of an error that it is its provider's."""
+    return table_of(error.get("data")).get("errorName") in _OF_A_PROVIDER
+
+
+def ending_shown(session: str) -> Ending | None:
+    """Returns how a turn ends by the last status that a whole session holds, as its agent shows it."""
+    found = _SHOWN_STATUS.findall(session)
+    return ending_of_status(int(found[-1])) if found and int(found[-1]) in _FAULTS else None
+
+
+def ending_of_silence(seconds: float, *, has_spoken: bool) -> Ending | None:
+    """Returns how a turn ends that is over without a word: its provider did not answer, if that took long.
+
+    An agent is known that asks its provider again for minutes, and then ends the turn in peace.
+    """
+    return Ending.LIMITED if not has_spoken and seconds >= _SILENCE else None
 
 
 def failure_of(answer: Table) -> tuple[Ending, str] | None:
@@ -92,9 +85,9 @@ def _texts(error: Table) -> list[str]:
 
 def _by_kind(error: Table) -> Iterator[Ending]:
     data = table_of(error.get("data"))
-    for kind in (data.get("errorKind"), data.get("codexErrorInfo")):
-        if isinstance(kind, str) and kind in _KINDS:
-            yield _KINDS[kind]
+    for kind in (data.get("errorKind"), data.get("codexErrorInfo"), data.get("errorName")):
+        if isinstance(kind, str) and kind in KINDS:
+            yield KINDS[kind]
 
 
 def _by_code(error: Table) -> Iterator[Ending]:
@@ -109,12 +102,10 @@ def _by_code(error: Table) -> Iterator[Ending]:
 
 def _by_text(texts: Iterable[str]) -> Iterator[Ending]:
     for text in texts:
-        for kind in _QUOTED_KIND.findall(text):
-            if kind in _KINDS:
-                yield _KINDS[kind]
-        for found in _WRITTEN_STATUS.finditer(text):
-            if (status := int(found[1] or found[2])) in _FAULTS:
-                yield ending_of_status(status)
-        for opening, ending in _OPENINGS:
-            if opening.match(text):
-                yield ending
+        yield from faults_in(text.removeprefix(_EMPTY_PREFIX))
+
+
+def _by_provider(error: Table) -> Iterator[Ending]:
+    """Yields what the words of a provider mean, where an agent says that they are a provider's."""
+    if is_of_provider(error):
+        yield from fault_of_provider(" ".join(_texts(error)).removeprefix(_EMPTY_PREFIX))

@@ -37,6 +37,10 @@ class AgentIsGone(Exception):  # noqa: N818 - a fact, not a mistake
     """The agent has closed its end of the line."""
 
 
+class TookTooLong(Exception):  # noqa: N818 - a fact, not a mistake
+    """The agent did not answer a request in the time it had for it."""
+
+
 class WasInterrupted(Exception):  # noqa: N818 - a wish of somebody, not a mistake
     """Somebody asked to stop, and the agent has had its time for that."""
 
@@ -62,14 +66,24 @@ class Wire:
         self._waiting: deque[Line] = deque()
         self._number = 0
         self._deadline: float | None = None
+        self._due: float | None = None
         self._wake = _interrupts()
         self._agent, self._input, self._output = _start(command)
         self._poll = select.poll()
         self._poll.register(self._wake, select.POLLIN)
         self._poll.register(self._output, select.POLLIN)
 
-    def request(self, method: str, params: Table) -> Table:
-        """Sends a request and returns the result, once everything that came before it is dealt with."""
+    @property
+    def is_interrupted(self) -> bool:
+        """Says whether the agent was asked to stop."""
+        return self._deadline is not None
+
+    def request(self, method: str, params: Table, *, within: float | None = None) -> Table:
+        """Sends a request and returns the result, once everything that came before it is dealt with.
+
+        An agent that does not answer `within` so many seconds, if there is such a bound, `TookTooLong`.
+        """
+        self._due = None if within is None else time.monotonic() + within
         self._number += 1
         self._send({"id": self._number, "method": method, "params": params})
         while True:
@@ -121,9 +135,10 @@ class Wire:
     def _read(self) -> bytes:
         """Waits for the agent to write something, and for interrupts meanwhile."""
         while True:
-            left = None if self._deadline is None else self._deadline - time.monotonic()
+            ends = [end for end in (self._deadline, self._due) if end is not None]
+            left = min(ends) - time.monotonic() if ends else None
             if left is not None and left <= 0:
-                raise WasInterrupted
+                raise TookTooLong if self._deadline is None else WasInterrupted
             ready = {source for source, _ in self._poll.poll(None if left is None else left * 1000)}
             if self._wake in ready:
                 os.read(self._wake, CHUNK)
@@ -145,6 +160,24 @@ class Wire:
         with suppress(BrokenPipeError):  # it is gone; its last words can still be read
             while data:
                 data = data[os.write(self._input, data) :]
+
+
+def read_output(command: Sequence[str], *, within: float) -> bytes:
+    """Returns what another program prints in a bounded time; all that it starts ends with the turn."""
+    try:
+        program, theirs, output = _start(command)
+    except OSError:
+        return b""
+    os.close(theirs)
+    poll, end, parts = select.poll(), time.monotonic() + within, list[bytes]()
+    poll.register(output, select.POLLIN)
+    while (left := end - time.monotonic()) > 0 and poll.poll(left * 1000):
+        if not (chunk := os.read(output, CHUNK)):
+            os.waitpid(program, 0)
+            break
+        parts.append(chunk)
+    os.close(output)
+    return b"".join(parts)
 
 
 def _start(command: Sequence[str]) -> tuple[int, int, int]:

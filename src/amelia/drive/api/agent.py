@@ -61,7 +61,7 @@ def work(assignment: Assignment) -> int:
     try:
         from amelia.drive.api.turn import take_turn  # noqa: PLC0415 - see the module's invariants
     except ImportError as error:
-        teller.end(Ending.FAILED, f"{error}; {INSTALL}")
+        teller.end(Ending.UNUSABLE, f"{error}; {INSTALL}")
         return 0
     try:
         anyio.run(partial(take_turn, assignment, prompt, key=key, teller=teller))

@@ -1,7 +1,8 @@
 """What an error of a model, a provider or the way to it means for a turn.
 
-- A refused key is for a person to mend, a provider that serves nobody is waited out, the rest is the turn's
-  own failure; the classes of the library decide, and the status of HTTP where it has none.
+- A refused key, an empty account and an unknown model are for a person to mend, a provider that serves nobody
+  is waited out, the rest is the turn's own failure; the classes of the library decide, then the status of
+  HTTP, and for a full context also the words that servers of the same wire have for it.
 - When a limit ends is read from what the provider sends with it, in all the ways they write it.
 """
 
@@ -14,26 +15,39 @@ from pydantic_ai.exceptions import (
     ModelAPIError,
     ModelAuthenticationError,
     ModelConnectionError,
+    ModelContextWindowExceededError,
     ModelHTTPError,
+    ModelNotFoundError,
     ModelQuotaExceededError,
     ModelRateLimitError,
     ModelRequestTimeout,
     ModelServerError,
     ModelUnavailableError,
     UnexpectedModelBehavior,
+    UserError,
 )
 
 from amelia.drive.status import ending_of_status
 from amelia.drive.stream import DETAIL_LIMIT, NUMBER_LIMIT
 from amelia.model.agents import Ending
 
+_KINDS: tuple[tuple[type[Exception], Ending], ...] = (
+    (ModelContextWindowExceededError, Ending.OVERFLOW),
+    (ModelQuotaExceededError, Ending.NO_CREDIT),
+    (ModelAuthenticationError, Ending.AUTH),
+    (ModelNotFoundError, Ending.MODEL_NOT_FOUND),
+    (UserError, Ending.UNUSABLE),  # the library cannot even make the request
+)
 _OUTAGES = (
     ModelConnectionError,
-    ModelQuotaExceededError,
     ModelRateLimitError,
     ModelRequestTimeout,
     ModelServerError,
     ModelUnavailableError,
+)
+_FULL = re.compile(
+    r"context[ _](?:length|window|size)|(?:prompt|input) is too long|too many (?:input )?tokens",
+    re.IGNORECASE,
 )
 _NO_EVENT = "Streamed response ended without content"  # what the library says when not a single one came
 _AN_EPOCH = 10**9  # a larger number of seconds is a date, not a time to wait
@@ -59,16 +73,19 @@ class ModelFault:
 def read_fault(error: Exception, now: datetime) -> ModelFault:
     """Understands an error."""
     status = error.status_code if isinstance(error, ModelHTTPError) else None
-    ending = _ending(error, status)
+    ending, words = _ending(error, status), _words(error)
+    if ending is Ending.FAILED and isinstance(error, ModelAPIError) and _FULL.search(words):
+        ending = Ending.OVERFLOW
     wait = _wait(error, now) if ending is Ending.LIMITED else None
     until = None if wait is None else (now + wait).isoformat(timespec="seconds")
-    return ModelFault(ending=ending, detail=_words(error), status=status, wait=wait, until=until)
+    return ModelFault(ending=ending, detail=words, status=status, wait=wait, until=until)
 
 
 def _ending(error: Exception, status: int | None) -> Ending:
+    for kind, ending in _KINDS:
+        if isinstance(error, kind):
+            return ending
     by_status = Ending.FAILED if status is None else ending_of_status(status)
-    if isinstance(error, ModelAuthenticationError):
-        return Ending.AUTH
     if by_status is Ending.FAILED and (isinstance(error, _OUTAGES) or _is_unreadable(error)):
         return Ending.LIMITED
     return by_status

@@ -6,13 +6,15 @@
   allowance that is used up ends the turn then. Only a report is told before its usage: it was the last of the
   money that brought it, and whoever counts ends the turn at once.
 - A provider that stumbles is asked again a little later, and no more: waiting is not our business.
+- The history stays below the window of the model. If the provider finds it too long all the same, more of it
+  is left out, and the request is sent again.
 """
 
 import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import anyio
 from pydantic import ValidationError
@@ -35,12 +37,15 @@ from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.exceptions import RetryModelRequest, UsageLimitExceeded
 from pydantic_ai.messages import repair_messages
 from pydantic_ai.models import Model, ModelRequestContext
+from pydantic_ai.settings import ModelSettings
 
 from amelia.drive.api.assignment import Assignment, Teller
+from amelia.drive.api.compaction import FILLED, TARGET, compacted, size_of
 from amelia.drive.api.faults import read_fault
 from amelia.drive.api.models import MissingKeyError, ModelError, make_model, usage_of
 from amelia.drive.api.tools import Hands
-from amelia.drive.stream import DETAIL_LIMIT, read_report_text
+from amelia.drive.objects import objects_in
+from amelia.drive.stream import DETAIL_LIMIT
 from amelia.model.agents import Ending, Spent, Usage
 
 if TYPE_CHECKING:
@@ -71,7 +76,7 @@ async def take_turn(assignment: Assignment, prompt: str, *, key: str | None, tel
     try:
         model = make_model(assignment, key)
     except ModelError as error:
-        teller.end(Ending.AUTH if isinstance(error, MissingKeyError) else Ending.FAILED, str(error))
+        teller.end(Ending.AUTH if isinstance(error, MissingKeyError) else Ending.UNUSABLE, str(error))
         return
     session = _Session(Path(assignment.history))
     history = session.load() if assignment.resume else []
@@ -133,15 +138,16 @@ class _Turn:
     async def work(self, model: Model, prompt: str, history: list[ModelMessage]) -> None:
         """Asks the model until it ends its turn, and tells its report if there is one."""
         try:
-            report = _report(await self._ask(model, prompt, history))
-            if report is not None:
-                self._teller.tell("result", report=report)
+            output = await self._ask(model, prompt, history)
+            has_report = not isinstance(output, str) or bool(objects_in(output))
+            if has_report:
+                self._teller.tell("result", **{"text" if isinstance(output, str) else "report": output})
         finally:
             self._count()
-        if report is None:
+        if not has_report:
             self._stop_if_used_up()
 
-    async def _ask(self, model: Model, prompt: str, history: list[ModelMessage]) -> "Report | str | None":
+    async def _ask(self, model: Model, prompt: str, history: list[ModelMessage]) -> "Report | str":
         limits = UsageLimits(request_limit=self._assignment.max_turns)
         async with self._agent(model).iter(prompt, message_history=history, usage_limits=limits) as run:
             async for node in run:
@@ -159,9 +165,9 @@ class _Turn:
                         async for event in events:
                             self._tell_tool(event)
             self._session.save(run.all_messages())
-        return run.result.output if run.result is not None else None
+        return run.result.output if run.result is not None else ""
 
-    def _agent(self, model: Model) -> "Agent[None, Report | str | None]":
+    def _agent(self, model: Model) -> "Agent[None, Report | str]":
         hands = Hands(
             Path.cwd(),
             environment=os.environ,
@@ -174,24 +180,23 @@ class _Turn:
             instructions=INSTRUCTIONS + (CLOSING if self._assignment.schema else ""),
             tools=hands.tools(may_write=self._assignment.may_write),
             retries={"tools": RETRIES, "output": RETRIES},
-            model_settings={"max_retries": 0, "timeout": READ_TIMEOUT},
+            model_settings=_settings(),
             capabilities=[_Patience(self._teller)],
         )
 
-    def _output(self) -> "OutputSpec[Report | str | None]":
+    def _output(self) -> "OutputSpec[Report | str]":
         schema = self._assignment.schema
         if schema is None:
             return str
         report = ToolOutput(StructuredDict(dict(schema)), name=REPORT_TOOL, strict=True)
         return [report, TextOutput(self._text_report)]
 
-    def _text_report(self, text: str) -> Report | None:
-        """Takes a report from a message; reminds a model that only talks of its tools."""
-        report = read_report_text(text)
-        if report is None and self._reminders:
+    def _text_report(self, text: str) -> str:
+        """Takes a message that may hold a report; reminds a model that only talks of its tools."""
+        if self._reminders and not objects_in(text):
             self._reminders -= 1
             raise ModelRetry(f"Go on with your tools; when you are done, call `{REPORT_TOOL}`.")
-        return report
+        return text
 
     def _heard(self, response: ModelResponse) -> None:
         """Tells what the model said, and what it used unless a report may have to go first."""
@@ -225,10 +230,28 @@ class _Turn:
 
 
 class _Patience(AbstractCapability[None]):
-    """Sends a request again that failed for a reason that may pass."""
+    """Sends requests that fit into the window, and again if they failed for a reason that may pass."""
 
     def __init__(self, teller: Teller) -> None:
         self._teller = teller
+        self._room: int | None = None
+        self._outdated: ModelResponse | None = None
+
+    async def prepare_model_request(
+        self, ctx: RunContext[None], request_context: ModelRequestContext
+    ) -> ModelRequestContext:
+        """Leaves out of the history what the window has no room for, for good."""
+        window = request_context.model.context_window
+        room = self._room or (int(window * FILLED) if window else None)
+        messages = request_context.messages
+        if room is None or (size := self._size(messages)) <= room:
+            return request_context
+        # What is estimated from bytes is brought into line with what the provider counts.
+        fitting = compacted(messages, int(room * TARGET * size_of(messages) / size))
+        self._outdated = _last_answer(messages)
+        request_context.messages = fitting.copy()
+        ctx.messages[:] = fitting
+        return request_context
 
     async def on_model_request_error(
         self, ctx: RunContext[None], *, request_context: ModelRequestContext, error: Exception
@@ -237,6 +260,9 @@ class _Patience(AbstractCapability[None]):
         del ctx
         fault = read_fault(error, datetime.now(UTC))
         attempt = request_context.attempt
+        if fault.ending is Ending.OVERFLOW and self._make_room(request_context.messages):
+            self._teller.tell("retry", attempt=attempt, delay=0, status=fault.status)
+            raise RetryModelRequest
         if not fault.may_pass or attempt > len(DELAYS):
             raise error
         delay = fault.wait.total_seconds() if fault.wait else DELAYS[attempt - 1]
@@ -246,9 +272,29 @@ class _Patience(AbstractCapability[None]):
         await anyio.sleep(delay)
         raise RetryModelRequest
 
+    def _size(self, messages: list[ModelMessage]) -> int:
+        """Returns how large the history is, by what its last answer counted unless that was before a cut."""
+        last = _last_answer(messages)
+        return size_of(messages, None if last is self._outdated else last)
 
-def _report(output: "Report | str | None") -> Report | None:
-    return read_report_text(output) if isinstance(output, str) else output
+    def _make_room(self, messages: list[ModelMessage]) -> bool:
+        """Says whether half of what was too long can be left out: the window is smaller than it seemed."""
+        room = size_of(messages) // 2
+        self._room, self._outdated = room, _last_answer(messages)
+        return size_of(compacted(messages, int(room * TARGET))) <= room
+
+
+def _settings() -> ModelSettings:
+    """Returns the settings of every request: few retries, and marks of what may be cached.
+
+    Anthropic's own marks hold at servers that only speak like it, too; other providers know the first one.
+    """
+    own = {f"anthropic_cache_{what}": True for what in ("instructions", "tool_definitions", "messages")}
+    return cast("ModelSettings", {"max_retries": 0, "timeout": READ_TIMEOUT, "cache": True, **own})
+
+
+def _last_answer(messages: list[ModelMessage]) -> ModelResponse | None:
+    return next((message for message in reversed(messages) if isinstance(message, ModelResponse)), None)
 
 
 def _may_report(response: ModelResponse) -> bool:

@@ -17,10 +17,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from anyio import to_thread
+
 from amelia.drive.claude.lines import ClaudeLines
+from amelia.drive.claude.login import API_KEY, OAUTH, TOKEN, clouds_in_use, find_login
+from amelia.drive.claude.records import session_usage
+from amelia.drive.claude.settings import ClaudeSettings, config_folder, read_claude_settings
+from amelia.drive.prices import prices_of
 from amelia.drive.programs import ask_program, find_program, keys_for, passed_variables
 from amelia.drive.turn import Program, ProgramTurn, agent_environment
-from amelia.model.agents import AgentSettings, DriverInfo, SessionId, TurnSpec
+from amelia.model.agents import AgentSettings, DriverInfo, SessionId, TurnSpec, Usage
 from amelia.model.errors import ConfigError
 from amelia.system.environment import looks_secret
 
@@ -37,7 +43,6 @@ _WRITER = (
     "--permission-mode=acceptEdits",
     "--allowedTools=Bash",
 )
-API_KEY, TOKEN, OAUTH = "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"
 _LOGINS = (TOKEN, API_KEY, OAUTH)  # the first that is set counts, for Claude too
 _BY_PIPE = {
     API_KEY: "CLAUDE_CODE_API_KEY_FILE_DESCRIPTOR",
@@ -59,22 +64,6 @@ _PLACES = (
     "ANTHROPIC_MODEL",
     "CLAUDE_CONFIG_DIR",
 )
-# The keys of a cloud are an agent's business only if it asks its model there.
-_CLOUDS = {
-    "CLAUDE_CODE_USE_BEDROCK": """
-        ANTHROPIC_BEDROCK_BASE_URL AWS_ACCESS_KEY_ID AWS_BEARER_TOKEN_BEDROCK AWS_CONFIG_FILE AWS_PROFILE
-        AWS_REGION AWS_SECRET_ACCESS_KEY AWS_SESSION_TOKEN AWS_SHARED_CREDENTIALS_FILE
-        CLAUDE_CODE_SKIP_BEDROCK_AUTH
-    """.split(),
-    "CLAUDE_CODE_USE_VERTEX": """
-        ANTHROPIC_VERTEX_BASE_URL ANTHROPIC_VERTEX_PROJECT_ID CLAUDE_CODE_SKIP_VERTEX_AUTH CLOUD_ML_REGION
-        GOOGLE_APPLICATION_CREDENTIALS GOOGLE_CLOUD_PROJECT
-    """.split(),
-    "CLAUDE_CODE_USE_FOUNDRY": """
-        ANTHROPIC_FOUNDRY_API_KEY ANTHROPIC_FOUNDRY_BASE_URL ANTHROPIC_FOUNDRY_RESOURCE
-        CLAUDE_CODE_SKIP_FOUNDRY_AUTH
-    """.split(),
-}
 _PRICED = frozenset({"", "default", "best", "haiku", "opus", "opusplan", "sonnet"})
 _NO_LOGIN = "no key and no login is visible: set ANTHROPIC_API_KEY, or run `claude` once and log in"
 _MANNERS = {
@@ -103,7 +92,8 @@ class ClaudeDriver:
 
     async def probe(self) -> DriverInfo:
         """Asks the program for its version; no model is asked."""
-        command, login, variables = self._command(), self._login(), self._variables()
+        own = self._own(Path.cwd())
+        command, login, variables = self._command(), self._login(), self._variables(own)
         answer = await ask_program([*command, "--version"], variables)
         said = answer.text
         if answer.exit_code != 0 or not said[:1].isdigit():
@@ -111,19 +101,31 @@ class ClaudeDriver:
                 f"driver claude: {command[0]} --version says no version: {said[-200:] or 'nothing'}",
                 hint="install Claude Code anew, or give its path in `command`",
             )
-        is_ready = bool(login) or _has_login(variables)
-        notes = (*(() if is_ready else (_NO_LOGIN,)), *_exposed({**variables, **login}, self.settings))
-        return DriverInfo(command[0], said.split()[0], notes, is_ready)
+        found = find_login(self._given(login), own)
+        notes = (_NO_LOGIN,) if found is None else found.doubts
+        return DriverInfo(
+            command[0],
+            said.split()[0],
+            (*notes, *_exposed({**variables, **login}, self.settings)),
+            found is not None,
+            "" if found is None else found.text,
+        )
 
     async def start(self, spec: TurnSpec) -> ProgramTurn:
         """Prepares one turn."""
         spec = replace(spec, session=spec.session or SessionId(str(uuid.uuid4())))
-        login, variables = self._login(), self._variables()
+        login, variables = self._login(), self._variables(self._own(Path(spec.cwd)))
         environment = agent_environment(spec, {**variables, **_given(login)})
         way = ("/bin/sh", "-c", _HAND_OVER) if _HANDED_OVER in environment else ()
         argv = [*way, *self._command(), *self._options(spec)]
         secrets = (*login.values(), *passed_variables(self.settings).values())
-        return ProgramTurn(spec, Program(argv, environment, ClaudeLines(spec.before), secrets=secrets))
+        price_of = await to_thread.run_sync(prices_of, self.name)
+        lines = ClaudeLines(spec.before, price_of=price_of, has_price=self._has_price(spec))
+        return ProgramTurn(spec, Program(argv, environment, lines, secrets=secrets, recount=self.recorded))
+
+    def recorded(self, session: SessionId) -> Usage | None:
+        """Returns what a session has used in all, by Claude's own record; None without one."""
+        return session_usage(config_folder(), session, prices_of(self.name))
 
     def _options(self, spec: TurnSpec) -> list[str]:
         settings, may_write = self.settings, spec.may_write
@@ -147,7 +149,7 @@ class ClaudeDriver:
 
     def _has_price(self, spec: TurnSpec) -> bool:
         """Tells whether Claude knows what its model costs; by the price it guesses nobody is stopped."""
-        names = self._variables()
+        names = self._variables(self._own(Path(spec.cwd)))
         model = self.settings.model or names.get("ANTHROPIC_MODEL", "")
         model = names.get(f"ANTHROPIC_DEFAULT_{model.upper()}_MODEL", model)
         is_known = spec.before is None or spec.before.cost is not None
@@ -167,17 +169,31 @@ class ClaudeDriver:
         name, value = next(iter(keys.items()))
         return {name if name in _LOGINS else API_KEY: value}
 
-    def _variables(self) -> dict[str, str]:
-        """Returns what Claude sees of Amelia's own environment, and how it is to behave."""
+    def _given(self, login: Mapping[str, str]) -> str | None:
+        """Says what Claude is handed to be known by; None if it is handed nothing."""
+        if _NOBODY in login.values():
+            return "asks a server that wants no key"
+        return next((f"key in {self.settings.key or name}" for name in login), None)
+
+    def _own(self, place: Path) -> ClaudeSettings:
+        """Returns what Claude's own settings say for work in a place."""
+        return read_claude_settings(_top_of(place) if self.settings.trusts_repository else None)
+
+    def _variables(self, own: ClaudeSettings) -> dict[str, str]:
+        """Returns what Claude sees of Amelia's own environment, and how it is to behave.
+
+        The keys of a cloud are its business only if it asks its model there.
+        """
         url = self.settings.base_url
-        clouds = [] if url else [name for cloud in _CLOUDS if cloud in os.environ for name in _cloud(cloud)]
+        clouds = [] if url else [name for cloud in clouds_in_use(own) for name in cloud.variables]
         found = {name: os.environ[name] for name in (*_PLACES, *clouds) if name in os.environ}
         place = {"ANTHROPIC_BASE_URL": url} if url else {}
         return {**_MANNERS, **found, **passed_variables(self.settings), **place}
 
 
-def _cloud(switch: str) -> tuple[str, ...]:
-    return switch, *_CLOUDS[switch]
+def _top_of(place: Path) -> Path:
+    """Returns the top of the repository around a place; the place itself if there is none."""
+    return next((folder for folder in (place, *place.parents) if (folder / ".git").exists()), place)
 
 
 def _given(login: Mapping[str, str]) -> dict[str, str]:
@@ -193,13 +209,3 @@ def _exposed(variables: Mapping[str, str], settings: AgentSettings) -> tuple[str
     seen = [name for name, value in variables.items() if looks_secret(name) and value != _NOBODY]
     names = ", ".join(name for name in seen if name not in kept)
     return (f"the commands that it runs see {names}",) if names else ()
-
-
-def _has_login(variables: Mapping[str, str]) -> bool:
-    """Tells whether a cloud, the file of a login, or the account of one in a keychain is there."""
-    own = variables.get("CLAUDE_CONFIG_DIR")
-    folder, accounts = (Path(own), Path(own)) if own else (Path.home() / ".claude", Path.home())
-    if any(name in variables for name in _CLOUDS) or (folder / ".credentials.json").exists():
-        return True
-    account = accounts / ".claude.json"
-    return account.is_file() and b'"oauthAccount"' in account.read_bytes()

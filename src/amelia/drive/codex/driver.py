@@ -22,6 +22,7 @@ from pathlib import Path
 from anyio import to_thread
 
 from amelia.drive.codex.lines import CodexLines
+from amelia.drive.codex.records import thread_usage
 from amelia.drive.prices import price_of
 from amelia.drive.programs import (
     Answer,
@@ -33,7 +34,7 @@ from amelia.drive.programs import (
 )
 from amelia.drive.stream import DETAIL_LIMIT
 from amelia.drive.turn import Program, ProgramTurn, agent_environment
-from amelia.model.agents import AgentSettings, DriverInfo, TurnSpec
+from amelia.model.agents import AgentSettings, DriverInfo, SessionId, TurnSpec, Usage
 from amelia.model.errors import ConfigError
 
 BUNDLED = "codex_cli_bin/bin/codex"
@@ -102,8 +103,15 @@ class CodexDriver:
             lines,
             lines.explain,
             secrets=(*self._key().values(), *passed_variables(self.settings).values()),
+            recount=self.recorded,
         )
         return ProgramTurn(spec, program)
+
+    def recorded(self, session: SessionId) -> Usage | None:
+        """Returns what a thread has used in all, by Codex's own record; None without one."""
+        home = {**os.environ, **passed_variables(self.settings)}.get(HOME)
+        folder = Path(home) if home else Path.home() / ".codex"
+        return thread_usage(folder, session, price_of(self.name, self.settings))
 
     def _arguments(self, spec: TurnSpec) -> list[str]:
         may_write = spec.may_write

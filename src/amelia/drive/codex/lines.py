@@ -11,20 +11,19 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import cast
 from uuid import UUID
 
+from amelia.drive.codex.records import counted_usage
 from amelia.drive.status import ending_of_status
 from amelia.drive.stream import (
     DETAIL_LIMIT,
+    MESSAGE_LIMIT,
     Heard,
     Line,
     Result,
-    count_of,
     read_object,
-    read_report_text,
     text_of,
     unparsed,
 )
@@ -64,10 +63,19 @@ _ENDINGS = (
     ("We're currently experiencing high demand", Ending.LIMITED),
     ("Selected model is at capacity", Ending.LIMITED),
     ("You've hit your usage limit", Ending.LIMITED),
-    ("You hit your spend cap", Ending.LIMITED),
-    ("Your workspace is out of credits", Ending.LIMITED),
-    ("Quota exceeded", Ending.LIMITED),
+    ("You hit your spend cap", Ending.NO_CREDIT),
+    ("Your workspace is out of credits", Ending.NO_CREDIT),
+    ("Quota exceeded", Ending.NO_CREDIT),
+    ("To use Codex with your ChatGPT plan", Ending.NO_CREDIT),
+    ("Codex ran out of room in the model's context window", Ending.OVERFLOW),
 )
+# The codes by which a provider tells the kind of an error; Codex passes its whole answer on.
+_CODES = {
+    "context_length_exceeded": Ending.OVERFLOW,
+    "insufficient_quota": Ending.NO_CREDIT,
+    "model_not_found": Ending.MODEL_NOT_FOUND,
+}
+_UNSUPPORTED_MODEL = re.compile(r"The '[^'\n]{1,100}' model is not supported\b")
 
 # What an item that is the use of a tool is about.
 _TOOLS = {
@@ -143,27 +151,18 @@ class CodexLines:
     def _used(self, usage: object) -> Sequence[Heard]:
         if not isinstance(usage, dict):
             return ()
-        total = self._priced(cast("Mapping[str, object]", usage))
+        total = counted_usage(cast("Mapping[str, object]", usage), self._price)
         used = total.since(self._counted)
         self._counted = total
         return (Used(used),) if used.tokens else ()
 
-    def _priced(self, counts: Mapping[str, object]) -> Usage:
-        """Returns what the whole thread has used."""
-        total = Usage(count_of(counts.get("input_tokens")), count_of(counts.get("output_tokens")))
-        if self._price is None:
-            return total
-        cached = count_of(counts.get("cached_input_tokens"))
-        written = count_of(counts.get("cache_write_input_tokens"))
-        return replace(total, cost=self._price.cost(total, cached=cached, written=written))
-
     def _completed(self) -> Result:
-        return Result(ending=Ending.OK, report=read_report_text(self._message))
+        return Result(ending=Ending.OK, text=self._message[-MESSAGE_LIMIT:])
 
     def _failed(self, text: str) -> Result:
-        ending = _ending_of(text)
+        ending, words = _told_by_provider(text) or (_ending_of(text), text)
         until = _until(text, self._now) if ending is Ending.LIMITED else None
-        return Result(ending=ending, detail=text[:DETAIL_LIMIT], until=until)
+        return Result(ending=ending, detail=words[:DETAIL_LIMIT], until=until)
 
 
 def _is_uuid(text: str) -> bool:
@@ -194,6 +193,21 @@ def _read_retry(text: str) -> Retrying | None:
 def _status_of(text: str) -> int | None:
     status = _STATUS.match(text)
     return int(status[1]) if status else None
+
+
+def _told_by_provider(text: str) -> tuple[Ending, str] | None:
+    """Returns how a turn ends whose request was refused with a whole JSON answer, and the words in it."""
+    answer = read_object(Line(text.encode("utf-8", "replace")))
+    match answer:
+        case {"error": {"message": str(words), "code": str(code)}}:
+            return _CODES.get(code, Ending.FAILED), words
+        case {"error": {"message": str(words)}}:
+            return Ending.FAILED, words
+        case {"detail": str(words)}:
+            is_unknown = _UNSUPPORTED_MODEL.match(words) is not None
+            return Ending.MODEL_NOT_FOUND if is_unknown else Ending.FAILED, words
+        case _:
+            return None
 
 
 def _ending_of(text: str) -> Ending:

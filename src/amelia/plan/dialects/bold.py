@@ -50,6 +50,7 @@ def _find(outline: Outline, kinds: frozenset[Kind]) -> Sequence[Place]:
             label.id,
             label.title,
             done=label.done,
+            called=label.called,
         )
         for block, label in found
     ]

@@ -144,4 +144,5 @@ def _place(item: Item, label: Label | None) -> Place:
         dropped=item.box not in TICKS and _DROPPED.match(first) is not None,
         parallel=_PARALLEL.search(first) is not None,
         boxes_are_steps=False,
+        called=label.called if label else "",
     )

@@ -19,7 +19,7 @@ from amelia.plan.records import scalar
 _OPEN = re.compile(r"^[ \t]*<task(?P<attributes>(?:\s[^>\n]*)?)>", re.MULTILINE)
 _CLOSE = re.compile(r"</task>")
 _ATTRIBUTE = re.compile(r"([\w:-]+)\s*=\s*[\"']([^\"']*)[\"']")
-_LIST = re.compile(r"[,\n]")
+_LIST = re.compile(r",(?![^{}\n]*\})|\n")
 _TAGS = ("name", "files", "done", "acceptance_criteria", "what-built", "depends_on", "depends")
 _ATTRIBUTES = 500  # characters; nobody writes more
 

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from amelia.plan import words
-from amelia.plan.labels import Kind, clean_title
+from amelia.plan.labels import Kind, Label, clean_title
 from amelia.plan.markdown import TICKS
 from amelia.plan.outline import GROUPS, Entry, Outline, is_aside, is_deferred, is_finished, is_task_section
 from amelia.plan.ranges import any_within
@@ -28,7 +28,7 @@ _NOT_WORK = re.compile(r"(?:(?:ADR|TD|FR|NFR|AC|REQ|KD|SC|RISK|OQ)[-_.]?\d|P\d(?
 def worded(outline: Outline) -> Sequence[Place]:
     """Finds headings that call themselves tasks."""
     entries = [entry for entry in outline.entries if entry.kind in {Kind.TASK, Kind.SUBTASK}]
-    entries = _without_title(outline, entries)
+    entries = _with_loose(outline, _without_title(outline, entries))
     if any(entry.kind is Kind.TASK for entry in entries):
         inside = _containers(outline, entries)
         entries = [e for e in entries if e.kind is Kind.TASK or not any(i in inside for i in e.ancestors)]
@@ -40,6 +40,15 @@ def worded_parents(outline: Outline) -> Sequence[Place]:
     entries = _without_title(outline, [entry for entry in outline.entries if entry.kind is Kind.TASK])
     outermost = _outermost(outline, entries)
     return _places(outline, outermost) if len(outermost) < len(entries) else ()
+
+
+def unnumbered(outline: Outline) -> Sequence[Place]:
+    """Finds headings of one level that call themselves tasks and have unusual ids, or none."""
+    found = [entry for entry in outline.loose if entry.label and _is_loose_task(entry.label)]
+    tasks = [entry for entry in found if entry.kind is Kind.TASK and entry.level > 1]
+    inside = _containers(outline, tasks)
+    outer = [entry for entry in tasks if not any(index in inside for index in entry.ancestors)]
+    return _places(outline, [entry for entry in outer if entry.level == outer[0].level])
 
 
 def boxed(outline: Outline) -> Sequence[Place]:
@@ -63,7 +72,7 @@ def coded(outline: Outline) -> Sequence[Place]:
 def stories(outline: Outline) -> Sequence[Place]:
     """Finds headings called story, pull request, feature and the like, with a number."""
     entries = _without_title(outline, [entry for entry in outline.entries if entry.kind is Kind.STORY])
-    return _places(outline, _outermost(outline, entries))
+    return _places(outline, _outermost(outline, _with_loose(outline, entries)))
 
 
 def numbered_tasks(outline: Outline) -> Sequence[Place]:
@@ -106,13 +115,13 @@ def described(outline: Outline) -> Sequence[Place]:
 def steps(outline: Outline) -> Sequence[Place]:
     """Finds step headings."""
     entries = _without_title(outline, [entry for entry in outline.entries if entry.kind is Kind.STEP])
-    return _places(outline, _outermost(outline, entries))
+    return _places(outline, _outermost(outline, _with_loose(outline, entries)))
 
 
 def phases(outline: Outline) -> Sequence[Place]:
     """Finds phase and milestone headings, the coarsest units a plan may have."""
     entries = _without_title(outline, [entry for entry in outline.entries if entry.kind in GROUPS])
-    return _places(outline, _leaves(outline, entries))
+    return _places(outline, _leaves(outline, _with_loose(outline, entries)))
 
 
 def cover_phases(outline: Outline, places: Sequence[Place]) -> bool:
@@ -144,6 +153,7 @@ def _places(outline: Outline, entries: Iterable[Entry]) -> Sequence[Place]:
                 dropped=not done and (entry.line in deferred or _DROPPED.search(text) is not None),
                 separated=label is not None and label.separated,
                 parallel=_PARALLEL in text,
+                called=label.called if label else "",
             )
         )
     return places
@@ -160,6 +170,37 @@ def _without_title(outline: Outline, entries: list[Entry]) -> list[Entry]:
     ):
         return entries[1:]
     return entries
+
+
+def _with_loose(outline: Outline, entries: list[Entry]) -> list[Entry]:
+    """Adds the headings beside others that have their word, and an unusual id or none."""
+    if not entries:
+        return entries
+    called = {entry.label.called for entry in entries if entry.label}
+    levels = {entry.level for entry in entries}
+    parents = {entry.ancestors[-1:] for entry in entries}
+    above = {outline.entries[index].line for entry in entries for index in entry.ancestors}
+    beside = [
+        entry
+        for entry in outline.loose
+        if entry.level in levels
+        and entry.label
+        and entry.label.called in called
+        and _is_loose_task(entry.label)
+        and entry.line not in above
+        and (entry.ancestors[-1:] in parents or _holds_work(outline, entry))
+    ]
+    return sorted([*entries, *beside], key=lambda entry: entry.line) if beside else entries
+
+
+def _holds_work(outline: Outline, entry: Entry) -> bool:
+    """Tells whether the heading above an entry is a phase, or announces tasks."""
+    parent = next(iter(outline.above(entry)), None)
+    return parent is not None and (parent.kind in GROUPS or is_task_section(parent.heading.text))
+
+
+def _is_loose_task(label: Label) -> bool:
+    return label.separated and label.id.casefold() not in words.MENTIONS
 
 
 def _containers(outline: Outline, entries: Iterable[Entry]) -> set[int]:
@@ -183,7 +224,7 @@ def _leaves(outline: Outline, entries: list[Entry]) -> list[Entry]:
         line
         for line, inside in children.items()
         if any(_is_part(entry, parents[line]) for entry in inside)
-        or (len(inside) > 1 and _is_empty(outline, parents[line]))
+        or (len(inside) > 1 and outline.is_empty(parents[line]))
     }
     return [entry for entry in entries if entry.line not in containers]
 
@@ -191,13 +232,6 @@ def _leaves(outline: Outline, entries: list[Entry]) -> list[Entry]:
 def _is_part(entry: Entry, parent: Entry) -> bool:
     mine, theirs = entry.label, parent.label
     return mine is None or theirs is None or (mine.id != theirs.id and mine.id.startswith(theirs.id))
-
-
-def _is_empty(outline: Outline, entry: Entry) -> bool:
-    """Tells whether nothing stands between a heading and the next one."""
-    lines = outline.document.lines
-    following = next((line.lstrip() for line in lines[entry.heading.end_line :] if line.strip()), "")
-    return following.startswith("#")
 
 
 def _outermost(outline: Outline, entries: list[Entry]) -> list[Entry]:

@@ -38,7 +38,7 @@ _COMMANDS = {
     "replay": "Play a run once more, offline, and see whether it comes to the same.",
     "doctor": "See whether everything is there that a run needs, and what to do where it is not.",
     "config": "Show which settings hold, where they come from, and which there are.",
-    "init": "Write a commented settings file for this repository.",
+    "init": "Write a settings file for this repository, with what its files tell.",
     "gc": "Remove what finished runs no longer need.",
 }
 _INTERRUPTED = 130

@@ -2,6 +2,7 @@
 
 import sys
 from difflib import get_close_matches
+from pathlib import Path
 from typing import BinaryIO
 
 import click
@@ -53,14 +54,15 @@ def command(
     name = "standard input" if plan.name in {"-", "<stdin>"} else printable(plan.name)
     settings = settings_here({"profile": profile})
     data = plan.read(LARGEST + 1)
-    compiled = compile_with(data, settings.plan, mode=None if mode == "auto" else Mode(mode))
+    asked = None if mode == "auto" else Mode(mode)
+    compiled = compile_with(data, settings.plan, mode=asked, near=Path.cwd())
     if section is not None and compiled.plan.tasks:
         _print_section(compiled, section)
     elif graph is not None:
         click.echo(_DRAWINGS[graph](compiled), nl=False)
         draw_errors(compiled, name=name)
     elif as_json:
-        click.echo(plan_json(compiled))
+        click.echo(plan_json(compiled, stem="" if plan.name in {"-", "<stdin>"} else Path(plan.name).stem))
     else:
         draw_plan(compiled, name=name)
     raise SystemExit(0 if compiled.can_run else 5)

@@ -26,11 +26,20 @@ class Chosen(TypedDict, total=False):
     max_cost: float | None
     max_tokens: int | None
     finish: Finish | None
+    without_record: bool
 
 
 def profile_option(command: _Command) -> _Command:
     """Lets a command take the name of a profile."""
     return click.option("--profile", metavar="NAME", help="Which profile of the settings counts.")(command)
+
+
+def tracker_option(command: _Command) -> _Command:
+    """Lets a command take the id that the work has in a tracker."""
+    about = (
+        "The id of the work in a tracker, for the name of its record; the plan's own unless told otherwise."
+    )
+    return click.option("--tracker", metavar="ID", help=about)(command)
 
 
 def run_options(command: _Command) -> _Command:
@@ -40,7 +49,8 @@ def run_options(command: _Command) -> _Command:
         click.option(
             "--driver",
             metavar="NAME",
-            help="Which agent does the work: claude, codex, api, acp, script; auto is the first one ready.",
+            help="Which agent does the work: claude, codex, api, acp, command, script, or one by its name, "
+            "like opencode; auto is the first one ready.",
         ),
         click.option("--model", metavar="NAME", help="The agent's model; provider:model for the api driver."),
         click.option(
@@ -70,7 +80,7 @@ def settings_here(chosen: Chosen) -> Settings:
 
 
 def load_here(chosen: Chosen) -> Loaded:
-    """Returns the same, with where everything comes from; says what is probably a slip."""
+    """Returns the same, with where everything comes from; prints the remarks on them."""
     driver, script = chosen.get("driver"), chosen.get("script")
     if script is not None and driver not in {None, "script"}:
         raise click.UsageError(f"--script is for the script driver, not for {driver}")
@@ -81,10 +91,11 @@ def load_here(chosen: Chosen) -> Loaded:
         "parallel_workers": ("--parallel", chosen.get("parallel")),
         "budget.run_cost": ("--max-cost", chosen.get("max_cost")),
         "budget.run_tokens": ("--max-tokens", chosen.get("max_tokens")),
+        "commit_record": ("--without-record", False if chosen.get("without_record") else None),
         "finish": ("--pr" if chosen.get("finish") is Finish.PR else "--merge", chosen.get("finish")),
     }
     values = {key: (option, value) for key, (option, value) in said.items() if value is not None}
     loaded = load(Path.cwd(), Options(profile=chosen.get("profile"), values=values))
-    for slip in loaded.slips:
-        click.echo(f"note: {printable(slip)}", err=True)
+    for remark in loaded.remarks:
+        click.echo(f"note: {printable(remark.text)}", err=True)
     return loaded

@@ -28,13 +28,14 @@ def command() -> None:
 
 
 @command.command("show", short_help="Print every setting that holds here.")
+@click.option("--all", "is_all", is_flag=True, help="Print keys without a value, too, as comments.")
 @click.option("--origin", is_flag=True, help="Say where each value comes from.")
 @profile_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
-def show(*, origin: bool, profile: str | None, as_json: bool) -> None:
-    """Print every setting that holds in this directory, as TOML; keys without a value are comments."""
+def show(*, is_all: bool, origin: bool, profile: str | None, as_json: bool) -> None:
+    """Print every setting that holds in this directory, as TOML; with --all, every key there is."""
     loaded = load_here({"profile": profile})
-    settings = list(_settings(loaded))
+    settings = [(key, entry) for key, entry in _settings(loaded) if is_all or entry.value is not None]
     if as_json:
         click.echo(json.dumps(_json(loaded, settings)))
         return
@@ -62,7 +63,9 @@ def _settings(loaded: Loaded) -> Iterator[tuple[str, Entry]]:
         entry = loaded.held[key] if key in loaded.held else Entry(default_of(key))
         yield key, Entry(clean(written(key, entry.value)), entry.origin)
     for name, table in PROFILE.readers.items():
-        if isinstance(table, Named) and not any(key.startswith(f"{name}.") for key in loaded.held):
+        if not isinstance(table, Named) or not table.example:
+            continue
+        if not any(key.startswith(f"{name}.") for key in loaded.held):
             yield f"{name}.{table.example}", Entry(None)
 
 

@@ -8,6 +8,7 @@ import click
 
 from amelia.app.checkup import Check, Health, verdict
 from amelia.app.doctor import examine
+from amelia.app.installed import list_agents
 from amelia.config import Options
 from amelia.config.places import state_home
 from amelia.show.cli.chosen import profile_option
@@ -20,11 +21,14 @@ _NAME = len("repository") + 1
 
 @click.command("doctor")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+@click.option(
+    "--agents", "only_agents", is_flag=True, help="List the agents that are installed, with their versions."
+)
 @profile_option
-def command(*, as_json: bool, profile: str | None) -> None:
-    """Look at git, this repository, its settings and tests, the state home, and every agent.
+def command(*, as_json: bool, only_agents: bool, profile: str | None) -> None:
+    """Look at git, this repository, its settings and tests, the state home, and the agents of a run.
 
-    Agents are really started and asked. Exits 1 if something has failed that a run needs.
+    Those are really started and asked. Exits 1 if something has failed that a run needs.
     """
     checks: list[Check] = []
 
@@ -33,6 +37,11 @@ def command(*, as_json: bool, profile: str | None) -> None:
         if not as_json:
             _draw(check)
 
+    if only_agents:
+        anyio.run(list_agents, tell)
+        if as_json:
+            click.echo(_json(checks, is_ready=True))
+        return
     options = Options(profile=profile, values={})
     anyio.run(lambda: examine(Path.cwd(), home=state_home(), tell=tell, options=options))
     count = sum(check.health is Health.FAILED for check in checks)

@@ -1,13 +1,14 @@
 """What commands share that start from a goal: the draft is begun, shown, changed, approved and run."""
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
 from amelia.app.drafting import NewDraft, draft_of, edit_plan, new_run_of, propose, waiting_draft
-from amelia.app.forecasts import foresee_new
 from amelia.app.people import ask
+from amelia.app.terms import terms_of_new
 from amelia.config.places import state_home
 from amelia.model.drafts import PlanApproved, PlanDrafted, PlanRejected
 from amelia.model.errors import AmeliaError, ConfigError, JournalError
@@ -36,15 +37,18 @@ def path_of(said: str) -> Path | None:
         return None
 
 
-def begin_draft(
-    goal: str | None,
-    issue: Path | None,
-    *,
-    settings: Settings,
-    mode: Mode | None,
-    base: str | None,
-    is_hands_off: bool = False,
-) -> RunDirectory:
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a person said about the run of a goal beside the goal itself."""
+
+    settings: Settings
+    mode: Mode | None = None
+    base: str | None = None
+    tracker: str | None = None
+    is_hands_off: bool = False
+
+
+def begin_draft(goal: str | None, issue: Path | None, wanted: Wanted) -> RunDirectory:
     """Makes the run of a goal, of an issue, or of both."""
     if issue is not None and goal is not None and path_of(goal) is not None:
         raise click.UsageError(f"{goal} is a file; beside --issue there may be a goal, but no plan")
@@ -53,11 +57,12 @@ def begin_draft(
     new = NewDraft(
         goal=stated,
         issue=asked,
-        settings=settings,
+        settings=wanted.settings,
         repository=Path.cwd(),
-        base=base,
-        mode=mode,
-        is_hands_off=is_hands_off,
+        base=wanted.base,
+        tracker_id=wanted.tracker,
+        mode=wanted.mode,
+        is_hands_off=wanted.is_hands_off,
     )
     return propose(new, home=state_home())
 
@@ -80,7 +85,7 @@ def _issue(path: Path) -> Issue:
 
 
 def view_of(directory: RunDirectory, draft: Draft) -> PlanView:
-    """Returns a draft as it is shown, with what its run would take."""
+    """Returns a draft as it is shown, with the terms of its run."""
     if draft.newest is None:
         return PlanView(draft=draft)
     new = new_run_of(directory, draft)
@@ -88,8 +93,7 @@ def view_of(directory: RunDirectory, draft: Draft) -> PlanView:
     return PlanView(
         draft=draft,
         compiled=new.compiled,
-        forecast=foresee_new(new, home=state_home()) if can_run else None,
-        workers=new.settings.policies[new.compiled.mode].parallel_workers,
+        terms=terms_of_new(new, home=state_home()) if can_run else None,
     )
 
 

@@ -10,7 +10,7 @@ import click
 
 from amelia.app.detection import Detected, detect
 from amelia.config.files import new_place, write_new
-from amelia.config.template import file_text
+from amelia.config.template import file_text, short_text
 from amelia.show.text import fit, printable
 
 _WORD = len("languages") + 1
@@ -23,13 +23,16 @@ Look at it, and commit it. Then:
 
 
 @click.command("init")
+@click.option(
+    "--all", "is_all", is_flag=True, help="Write every key, those that nothing is known of as comments."
+)
 @click.option("--force", is_flag=True, help="Write the file anew, though it is there.")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
-def command(*, force: bool, yes: bool, as_json: bool) -> None:
-    """Write a commented amelia.toml for this repository: how it is tested, and every key with its default.
+def command(*, is_all: bool, force: bool, yes: bool, as_json: bool) -> None:
+    """Write a short amelia.toml for this repository: how it is tested, and where the rest is described.
 
-    Nothing is overwritten without --force. No model is asked.
+    With --all it holds every key with its default. Nothing is overwritten without --force. No model is asked.
     """
     file = new_place(Path.cwd(), may_replace=force)
     found = anyio.run(detect, file.parent)
@@ -38,8 +41,15 @@ def command(*, force: bool, yes: bool, as_json: bool) -> None:
             click.echo(f"{fit(name, _WORD)} {printable(text)}")
         if not yes and sys.stdin.isatty() and sys.stdout.isatty():
             click.confirm(f"\nWrite {printable(str(file))}?", default=True, abort=True)
-    write_new(file, file_text(found.settings, _remarks(found)), may_replace=force)
+    write_new(file, _text(found, is_all=is_all), may_replace=force)
     click.echo(_json(file, found) if as_json else f"\nwrote {printable(str(file))}\n{_NEXT}")
+
+
+def _text(found: Detected, *, is_all: bool) -> str:
+    if is_all:
+        return file_text(found.settings, _remarks(found))
+    driver = {"agents.driver": found.ready[0]} if found.ready else {}
+    return short_text(found.settings, {**found.examples, **driver}, _remarks(found))
 
 
 def _lines(found: Detected) -> Iterator[tuple[str, str]]:

@@ -17,9 +17,9 @@ from amelia.record.journal import SqliteJournal, read_journal
 from amelia.record.runs import RunDirectory, proposed
 from amelia.record.versions import keep, read_version
 from amelia.schedule.draft import fold_draft
-from amelia.show.cli.chosen import Chosen, run_options, settings_here
+from amelia.show.cli.chosen import Chosen, run_options, settings_here, tracker_option
 from amelia.show.cli.driving import drive
-from amelia.show.cli.goals import WAITS, begin_draft, draw_draft, edit_in_editor, view_of
+from amelia.show.cli.goals import WAITS, Wanted, begin_draft, draw_draft, edit_in_editor, view_of
 from amelia.show.cli.handing import hand_on
 from amelia.show.cli.naming import named_run
 from amelia.show.draft import view_json
@@ -67,6 +67,7 @@ def command() -> None:
 )
 @run_options
 @click.option("--base", metavar="REV", help="The commit to plan from; HEAD unless told otherwise.")
+@tracker_option
 @click.option("--no-input", is_flag=True, help="Never ask anything.")
 @click.option("--json", "as_json", is_flag=True, help="Print one event per line as JSON.")
 def draft_command(
@@ -76,6 +77,7 @@ def draft_command(
     output: Path | None,
     mode: str,
     base: str | None,
+    tracker: str | None,
     no_input: bool,  # noqa: ARG001 - asks nothing anyway
     as_json: bool,
     **chosen: Unpack[Chosen],
@@ -90,7 +92,7 @@ def draft_command(
         raise click.UsageError(f"{output} is there already; nothing is overwritten")
     settings = settings_here(chosen)
     asked = None if mode == "auto" else Mode(mode)
-    directory = begin_draft(goal, issue, settings=settings, mode=asked, base=base)
+    directory = begin_draft(goal, issue, Wanted(settings, mode=asked, base=base, tracker=tracker))
     code = drive(directory, as_json=as_json)
     draft = draft_of(directory)
     if code != WAITS or draft is None:
@@ -106,7 +108,9 @@ def draft_command(
 
 def _hand_over(directory: RunDirectory, draft: Draft, output: Path) -> None:
     assert draft.newest is not None
-    keep(output, read_version(directory, draft.newest))
+    tracker = draft.facts.tracker_id
+    front = f"---\ntracker: {tracker}\n---\n\n".encode() if tracker is not None else b""
+    keep(output, front + read_version(directory, draft.newest))
     wish = ask(directory, PlanHandedOver(draft.version, str(output.absolute())))
     with SqliteJournal(directory.journal) as journal:
         anyio.run(drive_draft, directory, journal, SilentDraft())

@@ -13,6 +13,7 @@ from amelia.app.replay.playing import Playing, Replay, begin_replay, drive_repla
 from amelia.app.replay.saved import is_saved, open_saved, save_replay
 from amelia.app.runs import Driven
 from amelia.config.places import state_home
+from amelia.record.runs import all_runs
 from amelia.show.cli.naming import named_run
 from amelia.show.run.watchers import watching
 from amelia.show.text import printable
@@ -33,8 +34,9 @@ _INTERRUPTED = 128
 def command(*, run: str, save: Path | None, as_json: bool) -> None:
     """Play RUN again (a run, or a directory that --save wrote), without any agent.
 
-    Everything but the agents is real: git, tests, rules, landing. A run is played on its repository, as a
-    new run on a branch of its own; what was saved is played in a temporary place.
+    Everything but the agents is real: git, tests, rules, landing. A run is played in a repository of its own,
+    a copy; yours is not touched, and nothing is merged, pushed or signed. What was saved is played in a
+    temporary place.
 
     Exits 0 when it came to the same, 1 when something differs.
     """
@@ -44,36 +46,35 @@ def command(*, run: str, save: Path | None, as_json: bool) -> None:
         raise SystemExit(_play_saved(Path(run), as_json=as_json))
     directory = named_run(run)
     if save is None:
-        raise SystemExit(
-            _play(replay_of(directory), home=state_home(), beside=directory.path, as_json=as_json)
-        )
+        raise SystemExit(_play(replay_of(directory), home=state_home(), as_json=as_json))
     save_replay(directory, save)
     click.echo(f"run {directory.run} is saved; play it with: amelia replay {save}")
 
 
 def _play_saved(place: Path, *, as_json: bool) -> int:
+    replay = open_saved(place)
     room = Path(tempfile.mkdtemp(prefix="amelia-replay-"))
     try:
-        replay = open_saved(place, repository=room / "repository")
+        code = _play(replay, home=room, as_json=as_json)
     except BaseException:
         remove(room)
         raise
-    code = _play(replay, home=room / "state", beside=room, as_json=as_json)
     if code == 0:
         remove(room)
     else:
-        click.echo(f"everything is in {room}; AMELIA_HOME={room / 'state'} amelia status", err=True)
+        (run,) = (directory.run for directory in all_runs(room))
+        click.echo(f"everything is in {room}; AMELIA_HOME={room} amelia status {run}", err=True)
     return code
 
 
-def _play(replay: Replay, *, home: Path, beside: Path, as_json: bool) -> int:
+def _play(replay: Replay, *, home: Path, as_json: bool) -> int:
     if replay.fixed_by_hand is not None:
         click.echo(
             f"note: {printable(replay.fixed_by_hand)} was fixed by hand, which cannot be played again; "
             "the replay ends before that",
             err=True,
         )
-    playing = begin_replay(replay, home=home, beside=beside)
+    playing = begin_replay(replay, home=home)
     driven = _drive(playing, as_json=as_json)
     if driven.watcher_problem is not None:
         click.echo(f"note: the replay could not be followed to its end: {driven.watcher_problem!r}", err=True)
@@ -99,4 +100,5 @@ def _compare(playing: Playing, *, as_json: bool) -> int:
         click.echo(f"the same: {expected.outcome or 'as far as it was played'}, {count}")
     else:
         click.echo("".join(f"differs: {printable(line)}\n" for line in found), nl=False)
+        click.echo(f"the replay is run {playing.directory.run}: amelia log {playing.directory.run}", err=True)
     return 1 if found else 0

@@ -10,7 +10,7 @@ from amelia.model.events import BudgetChanged
 from amelia.model.policy import Budget
 from amelia.record.runs import started
 from amelia.show.cli.amounts import MONEY, TOKENS
-from amelia.show.cli.finishing import finish_options, point_on
+from amelia.show.cli.finishing import finish_options, point_on, refuse_record_alone
 from amelia.show.cli.goals import may_ask, settle
 from amelia.show.cli.naming import named_run
 
@@ -24,7 +24,7 @@ from amelia.show.cli.naming import named_run
 @finish_options
 @click.option("--json", "as_json", is_flag=True, help="Print one event per line as JSON.")
 @click.option("--no-input", is_flag=True, help="Never ask anything.")
-def command(
+def command(  # noqa: PLR0913 - one for every option
     *,
     run: str,
     max_cost: float | None,
@@ -32,6 +32,7 @@ def command(
     max_unit_cost: float | None,
     max_unit_tokens: int | None,
     finish: Finish | None,
+    without_record: bool,
     as_json: bool,
     no_input: bool,
 ) -> None:
@@ -41,6 +42,7 @@ def command(
     Follows the run if another process drives it. A plan that waits for approval is shown, and on a terminal
     you are asked. Exit codes are those of `amelia run`.
     """
+    refuse_record_alone(finish, without_record=without_record)
     directory = named_run(run)
     said = Budget(
         unit=Allowance(cost=max_unit_cost, tokens=max_unit_tokens),
@@ -49,7 +51,7 @@ def command(
     if said != Budget():
         ask(directory, BudgetChanged(said))
     if finish is not None:
-        ask(directory, FinishChosen(finish))
+        ask(directory, FinishChosen(finish, without_record))
     found = started(directory)
     if found is not None and plan_has_changed(found[1]):
         click.echo(

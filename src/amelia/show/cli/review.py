@@ -14,6 +14,7 @@ from amelia.app.plans import compile_with
 from amelia.app.reviews import Judgement, Review, files_of, judge_review, keep_snapshot, open_review
 from amelia.app.runs import NewRun, begin_run
 from amelia.config.places import state_home
+from amelia.judge.generated import left_out_text
 from amelia.land.deliver import branch_name, landed_tip
 from amelia.model.delivery import Finish
 from amelia.model.findings import Disposition, Finding, Ruling
@@ -55,6 +56,8 @@ def command(*, base: str | None, fix: bool, yes: bool, as_json: bool, **chosen: 
     with open_review(Path.cwd(), base=base, home=state_home()) as review:
         for path in review.captured.left_out:
             _progress(f"left out: changes inside the submodule {path}; {_reviewing(path)}")
+        if review.captured.generated:
+            _progress(left_out_text(review.captured.generated, "reviewed"))
         if review.is_empty:
             click.echo(json.dumps(_left_out(review)) if as_json else "there is nothing to review")
             return

@@ -9,29 +9,31 @@ from typing import Unpack
 import anyio
 import click
 
-from amelia.app.agents import missing_of
-from amelia.app.forecasts import foresee, foresee_new
+from amelia.app.agents import choose_agents, missing_of
 from amelia.app.people import start_in_background
 from amelia.app.plans import compile_with
 from amelia.app.runs import NewRun, begin_run, notices
+from amelia.app.terms import RunTerms, terms_of, terms_of_new
 from amelia.config.places import state_home
 from amelia.model.agents import AUTO, Role
 from amelia.model.plan import Mode
-from amelia.model.policy import Budget
 from amelia.model.settings import RunSettings, Settings
 from amelia.plan.compile import CompiledPlan
+from amelia.plan.preamble import tracker_in_name
 from amelia.plan.source import LARGEST
 from amelia.record.runs import RunDirectory, started
-from amelia.schedule.forecast import Forecast
-from amelia.show.cli.chosen import Chosen, run_options, settings_here
+from amelia.show.cli.chosen import Chosen, run_options, settings_here, tracker_option
 from amelia.show.cli.driving import drive
-from amelia.show.cli.finishing import finish_options, point_on
-from amelia.show.cli.goals import begin_draft, may_ask, path_of, settle
+from amelia.show.cli.finishing import delivery_notices, finish_options, point_on
+from amelia.show.cli.goals import Wanted, begin_draft, may_ask, path_of, settle
 from amelia.show.cli.tree import draw_errors, draw_plan
-from amelia.show.forecast import forecast_lines
+from amelia.show.terms import terms_lines
 from amelia.show.text import printable
+from amelia.system.git import check_git
 
 _STANDARD_INPUT = "standard input"
+_MAY_DIFFER = ("tests:", "agents:")
+"""Terms that a checkout tells less exactly than the base of a run, or that were chosen anew since."""
 
 
 @click.command("run")
@@ -50,6 +52,7 @@ _STANDARD_INPUT = "standard input"
 )
 @run_options
 @click.option("--base", metavar="REV", help="The commit to start from; HEAD unless told otherwise.")
+@tracker_option
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.option("--no-input", is_flag=True, help="Never ask anything.")
 @click.option("--json", "as_json", is_flag=True, help="Print one event per line as JSON.")
@@ -62,6 +65,7 @@ def command(  # noqa: PLR0913 - one for every option
     mode: str,
     issue: Path | None,
     base: str | None,
+    tracker: str | None,
     yes: bool,
     no_input: bool,
     as_json: bool,
@@ -85,44 +89,66 @@ def command(  # noqa: PLR0913 - one for every option
     asked = None if mode == "auto" else Mode(mode)
     is_asking = not yes and may_ask(no_input=no_input, as_json=as_json)
     if issue is not None or _is_goal(plan):
-        directory = begin_draft(plan, issue, settings=settings, mode=asked, base=base, is_hands_off=yes)
+        wanted = Wanted(settings, mode=asked, base=base, tracker=tracker, is_hands_off=yes)
+        directory = begin_draft(plan, issue, wanted)
         if detach:
             raise SystemExit(_leave(directory, as_json=as_json))
         code = settle(directory, is_asking=is_asking, as_json=as_json)
         raise SystemExit(point_on(directory, code, as_json=as_json))
     name, new = _new(plan, settings, mode=asked)
-    new = replace(new, base=base, is_again=again)
-    if is_asking:
-        _ask(new, name=name)
-    raise SystemExit(_start(new, as_json=as_json, detach=detach, was_asked=is_asking))
+    new = replace(new, base=base, tracker_id=tracker or new.tracker_id, is_again=again)
+    is_said = chosen.get("parallel") is not None
+    terms = _ask(new, name=name, is_parallel_said=is_said) if is_asking else None
+    directory = _begin(new, terms, is_parallel_said=is_said)
+    raise SystemExit(_leave(directory, as_json=as_json) if detach else _follow(directory, as_json=as_json))
 
 
 def _new(said: str | None, settings: Settings, *, mode: Mode | None) -> tuple[str, NewRun]:
     """Returns the run of a plan, with the plan's name as it is shown; ends the command if it cannot run."""
     name, data = _read(said)
-    compiled = compile_with(data, settings.plan, mode=mode)
+    compiled = compile_with(data, settings.plan, mode=mode, near=Path.cwd())
     _check(compiled, name=printable(name))
     path = None if name == _STANDARD_INPUT else Path(name)
     repository = Path.cwd()
-    new = NewRun(compiled=compiled, plan_path=path, data=data, settings=settings.run, repository=repository)
+    new = NewRun(
+        compiled=compiled,
+        plan_path=path,
+        data=data,
+        settings=settings.run,
+        repository=repository,
+        tracker_id=compiled.plan.tracker or (tracker_in_name(path.stem) if path is not None else None),
+    )
     return printable(name), new
 
 
-def _ask(new: NewRun, *, name: str) -> None:
-    """Shows a plan and what its run will probably take; ends the command if the person does not want it."""
+def _ask(new: NewRun, *, name: str, is_parallel_said: bool) -> RunTerms:
+    """Shows a plan and the terms of its run; ends the command if the person does not want it."""
+    check_git()
+    chosen = replace(new, settings=replace(new.settings, agents=anyio.run(choose_agents, new.settings)))
+    terms = terms_of_new(chosen, home=state_home(), is_parallel_said=is_parallel_said)
     draw_plan(new.compiled, name=name)
-    _draw_forecast(foresee_new(new, home=state_home()), new.settings.budget)
+    for line in terms_lines(terms):
+        click.echo(line, err=True)
     click.confirm("\nRun this plan?", default=True, abort=True)
+    return terms
 
 
-def _start(new: NewRun, *, as_json: bool, detach: bool, was_asked: bool) -> int:
+def _begin(new: NewRun, confirmed: RunTerms | None, *, is_parallel_said: bool) -> RunDirectory:
+    """Makes the run, and says on which terms, unless a person has confirmed them; then what is different."""
     directory = begin_run(new, home=state_home())
-    for notice in (*_choices(new.settings, directory), *notices(directory)):
+    found = started(directory)
+    assert found is not None
+    terms = terms_of(new, found[1], home=state_home(), is_parallel_said=is_parallel_said)
+    before = set(terms_lines(confirmed)) if confirmed is not None else set[str]()
+    for line in terms_lines(terms):
+        if confirmed is None or (line.startswith(_MAY_DIFFER) and line not in before):
+            click.echo(line, err=True)
+    for notice in (*_choices(new.settings, directory), *notices(directory), *delivery_notices(found[1])):
         click.echo(f"note: {printable(notice)}", err=True)
-    if not was_asked and (found := started(directory)):
-        _draw_forecast(foresee(found[1], home=state_home()), new.settings.budget)
-    if detach:
-        return _leave(directory, as_json=as_json)
+    return directory
+
+
+def _follow(directory: RunDirectory, *, as_json: bool) -> int:
     return point_on(directory, drive(directory, as_json=as_json), as_json=as_json)
 
 
@@ -153,11 +179,6 @@ def _leave(directory: RunDirectory, *, as_json: bool) -> int:
     start_in_background(directory)
     click.echo(f"run {directory.run} goes on in the background: amelia status {directory.run}", err=as_json)
     return 0
-
-
-def _draw_forecast(forecast: Forecast | None, budget: Budget) -> None:
-    for line in forecast_lines(forecast, budget) if forecast is not None else ():
-        click.echo(line, err=True)
 
 
 def _choices(wanted: RunSettings, directory: RunDirectory) -> Iterator[str]:

@@ -11,11 +11,13 @@ from amelia.show.run.times import Timeline
 
 
 def waiting_items(home: Path, *, repository: str | None) -> Iterator[Item]:
-    """Yields what waits for a person, of one repository or of all, newest runs first."""
+    """Yields what waits for a person, of one repository or of all, newest runs first; replays never do."""
     inventory = take_inventory(home)
     for draft in inventory.drafts:
         if repository in {None, draft.draft.facts.repository}:
             yield from draft_items(draft)
     for known in inventory.runs:
-        if repository in {None, known.run.facts.repository} and not is_settled(known.run):
+        facts = known.run.facts
+        is_here = repository in {None, facts.repository} and facts.replay_of is None
+        if is_here and not is_settled(known.run):
             yield from items_of(known, Timeline().after(read_journal(known.directory.journal)))

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from amelia.model.delivery import Finish
 from amelia.model.findings import Disposition
 from amelia.model.git import branch_ref
 from amelia.model.outcome import Reason, Result
@@ -14,7 +13,7 @@ from amelia.schedule.budget import is_run_out
 from amelia.schedule.standing import unit_status
 from amelia.show.run.scene import Scene
 from amelia.show.run.spans import Line, Span, Style
-from amelia.show.run.standing import Exit, exits_of, exits_of_run, is_final, spent_text
+from amelia.show.run.standing import Exit, exits_of, exits_of_run, is_final, spent_text, unheld_text
 from amelia.show.run.times import duration, lasted
 from amelia.show.text import printable, width
 
@@ -45,7 +44,8 @@ def draw_asks(scene: Scene, *, room: int | None) -> list[Line]:
     """Draws what waits for a person: all of it, or the first of it where there is little room."""
     asking = _asking(scene)
     has_detail = room is None or room >= _ROOM_FOR_DETAIL * len(asking)
-    lines = _run_block(scene)
+    unheld = unheld_text(scene.run)
+    lines = [*([scene.line(Span(unheld, Style.FAINT))] if unheld else []), *_run_block(scene)]
     for number, unit in enumerate(asking):
         block = _unit_block(unit, scene, has_detail=has_detail)
         left = len(asking) - number
@@ -151,7 +151,7 @@ def _counts(scene: Scene) -> Iterator[str]:
 def _delivered(run: RunState) -> Iterator[str]:
     done, undone = run.delivery.done, run.delivery.undone
     if done is not None:
-        yield f"{'merged into' if done.finish is Finish.MERGE else 'pull request'} {printable(done.where)}"
+        yield f"{'merged into' if done.finish.is_merge else 'pull request'} {printable(done.where)}"
     if undone is not None:
         yield f"taken back by {undone.revert[:12]}" if undone.revert else "taken back"
 
@@ -167,7 +167,7 @@ def _whole(scene: Scene) -> Iterator[str]:
     time = lasted(timeline.started_at, scene.now)
     if time is not None:
         yield duration(time)
-    if used := spent_text(run.spent_in_all):
+    if used := spent_text(run):
         yield used
     if run.outcome is not None and run.facts.test_command is None:
         yield "nothing was executed"

@@ -131,6 +131,10 @@ def _body(event: ev.Event) -> dict[str, Any]:
             return {**slim, "units": [_unit(unit) for unit in units]}
         case ev.UnitSplit(unit, pieces):
             return {"unit": unit, "pieces": [_unit(piece) for piece in pieces]}
+        case ev.AttemptEnded() | ev.UnitFixed():
+            told = _plain(event)
+            work = {key: value for key, value in told["work"].items() if value not in _NO_VALUES}
+            return {**told, "work": work}
         case _:
             return _plain(event)
 

@@ -15,7 +15,6 @@ from amelia.model.agents import Ending
 from amelia.model.delivery import (
     DeliveryEvent,
     DeliveryRefused,
-    Finish,
     FinishChosen,
     RunDelivered,
     RunUndone,
@@ -28,6 +27,7 @@ from amelia.model.standing import by_hand
 from amelia.model.state import Landed, RunState, UnitState, counters_of
 from amelia.show.run.scene import clock_time
 from amelia.show.run.spans import UNICODE, Charset
+from amelia.show.run.standing import is_played
 from amelia.show.text import counted
 
 _LONGEST = 160
@@ -114,9 +114,9 @@ def _of_run(event: ev.RunEvent, run: RunState) -> str | None:  # noqa: C901, PLR
 def _of_delivery(event: DeliveryEvent) -> str:
     match event:
         case FinishChosen(finish):
-            return f"when it is completed: {finish}"
+            return f"when it is completed: {finish.replace('_', ' ')}"
         case RunDelivered(finish, where=where):
-            return f"merged into {where}" if finish is Finish.MERGE else f"pull request: {where}"
+            return f"merged into {where}" if finish.is_merge else f"pull request: {where}"
         case DeliveryRefused(detail=detail):
             return f"not delivered: {detail}"
         case RunUndone(kept=kept, revert=None):
@@ -127,6 +127,14 @@ def _of_delivery(event: DeliveryEvent) -> str:
             assert_never(event)
 
 
+def _unheld(event: ev.UnitEvent, run: RunState) -> str | None:
+    """Says once that a budget cannot hold: with the first turn of which nobody knows what it used."""
+    if not isinstance(event, ev.UsageReported) or event.usage is not None or run.spent_in_all.untold != 1:
+        return None
+    says = f"the {event.role} does not tell what its turn used: the budget cannot hold for that"
+    return None if is_played(run, event.role) else says
+
+
 def _of_unit(  # noqa: C901, PLR0911, PLR0912 - a line per event
     event: ev.UnitEvent, run: RunState, at: datetime
 ) -> str | None:
@@ -134,7 +142,7 @@ def _of_unit(  # noqa: C901, PLR0911, PLR0912 - a line per event
         case ev.SubtaskStarted() | ev.SubtaskCompleted() | ev.StepStarted() | ev.RestEnded():
             return None
         case ev.UnitRested() | ev.SessionOpened() | ev.UsageReported():
-            return None
+            return _unheld(event, run)
         case ev.SessionReplaced():
             return "the agent's session is gone; a fresh one is told everything"
         case ev.UnitStarted(unit=unit):

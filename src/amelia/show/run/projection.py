@@ -11,7 +11,6 @@ from typing import Any
 
 from amelia.model import events as ev
 from amelia.model.agents import Spent
-from amelia.model.delivery import Finish
 from amelia.model.findings import Disposition, Finding
 from amelia.model.git import CommitId, branch_ref
 from amelia.model.plan import DONE, Mode, TaskId, Unit, UnitId
@@ -98,11 +97,11 @@ def _head(view: _View) -> Json:
 
 def _delivery(run: RunState) -> Json:
     delivery = run.delivery
-    done = {delivery.done.finish: delivery.done.where} if delivery.done else {}
+    done = {delivery.done.finish.is_merge: delivery.done.where} if delivery.done else {}
     return {
         "wanted": delivery.wanted,
-        "merged_into": done.get(Finish.MERGE),
-        "pull_request": done.get(Finish.PR),
+        "merged_into": done.get(True),
+        "pull_request": done.get(False),
         "refused": delivery.refused.detail if delivery.refused else None,
         "undone": delivery.undone.revert or delivery.undone.kept if delivery.undone else None,
     }
@@ -196,6 +195,7 @@ def _subtask(task: TaskId, unit: UnitId, view: _View) -> Json:
         "subtask_id": task,
         "status": status,
         "accepted": standing.status is UnitStatus.COMPLETED,
+        "unreported": task in standing.unreported,
         "attempt": standing.counters.attempts if seen.started_at is not None else 0,
         "started_at": _instant(seen.started_at),
         "completed_at": _instant(seen.ended_at) if is_done else None,

@@ -10,14 +10,14 @@ from typing import Any
 
 from amelia.app.splitting import has_seam
 from amelia.model.agents import Allowance, Spent
-from amelia.model.delivery import DeliveryRefused, Finish
+from amelia.model.delivery import DeliveryRefused, FinishChosen
 from amelia.model.outcome import Reason, Result
 from amelia.model.plan import UnitId
 from amelia.model.questions import Question
 from amelia.model.state import Asking, Branch, Driving, Failing, Parked, RunState, Skipped, UnitState, Waiting
 from amelia.schedule.budget import is_held, is_run_out
 from amelia.schedule.standing import Blocked, run_status
-from amelia.show.text import printable
+from amelia.show.text import counted, printable
 
 _THOUSAND = 1_000
 _MILLION = 1_000_000
@@ -41,7 +41,7 @@ def outcome_in_words(run: RunState) -> str:
     if run.delivery.undone is not None:
         return f"{result}, taken back"
     if run.delivery.done is not None:
-        return f"{result}, {'merged' if run.delivery.done.finish is Finish.MERGE else 'pull request'}"
+        return f"{result}, {'merged' if run.delivery.done.finish.is_merge else 'pull request'}"
     return result
 
 
@@ -128,14 +128,32 @@ def question_json(question: Question | None) -> dict[str, Any] | None:
     }
 
 
-def spent_text(spent: Spent) -> str:
-    """Returns what was used, as far as anybody knows: `$1.20, 45k tokens of unknown cost`."""
+def spent_text(run: RunState) -> str:
+    """Returns what a run used, as far as anybody knows: `$1.20, 45k tokens of unknown cost`."""
+    spent = run.spent_in_all
     parts = [f"${spent.cost:.2f}"] if spent.cost is not None else []
     if spent.unpriced:
         parts.append(f"{_thousands(spent.unpriced)} tokens of unknown cost")
-    if parts and spent.untold:
-        parts.append(f"{spent.untold} turn{'s' if spent.untold > 1 else ''} of unknown use")
+    if spent.untold and (parts or not _is_all_played(run)):
+        parts.append(f"{counted(spent.untold, 'turn')} of unknown use")
     return ", ".join(parts)
+
+
+def unheld_text(run: RunState) -> str:
+    """Returns why a budget cannot hold; empty if it can."""
+    if not run.spent_in_all.untold or _is_all_played(run):
+        return ""
+    return f"the budget cannot hold: {counted(run.spent_in_all.untold, 'turn')} did not tell what was used"
+
+
+def _is_all_played(run: RunState) -> bool:
+    return all(is_played(run, role) for role in run.facts.agents)
+
+
+def is_played(run: RunState, role: str) -> bool:
+    """Says whether a role is played from a script, and costs nothing whatever it tells of that."""
+    agent = run.facts.agents.get(role)
+    return agent is not None and agent.driver == "script"
 
 
 def _thousands(number: int) -> str:
@@ -163,8 +181,8 @@ def exits_of_run(run: RunState) -> tuple[Exit, ...]:
 
 def _delivering(run: RunState, refused: DeliveryRefused) -> Iterator[Exit]:
     """Yields what can be done about a branch that was not delivered: by hand, once more, or not at all."""
-    how = ("--pr",) if refused.finish is Finish.PR else ("--merge", "ff")
-    again = _exit(run, "finish", *how, effect="try it again; what you did by hand is found")
+    wish = FinishChosen(refused.finish, run.delivery.without_record)
+    again = _exit(run, "finish", *wish.options, effect="try it again; what you did by hand is found")
     by_hand = (printable(command) for command in refused.commands)
     yield from (Exit(command, "") for command in by_hand if command != again.command)
     yield again

@@ -4,6 +4,7 @@ A task that was split has the files and criteria of all its pieces, and stands w
 that is not done.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -17,6 +18,8 @@ from amelia.show.run.standing import error_of
 from amelia.show.run.times import Timeline
 
 Json = dict[str, Any]
+
+_MARK = re.compile(r"^(.*) \(\d+/\d+\)(?:: .*)?$")
 
 
 def task_json(
@@ -108,6 +111,9 @@ def _each_once(names: Iterable[str]) -> list[str]:
 
 
 def _whole_title(task: TaskId, unit: Unit) -> str:
-    """Returns the title of a split task, which its pieces carry with the mark of their id behind it."""
+    """Returns the title of a split task, which its pieces carry; every split put a mark behind it."""
     mark = unit.id.removeprefix(f"{task}-")
-    return unit.title.removesuffix(f" ({mark})")
+    title = unit.title.removesuffix(f" ({mark})")  # as runs of older versions marked them
+    for _ in mark.split("-"):
+        title = _MARK.sub(r"\1", title)
+    return title

@@ -73,6 +73,7 @@ def draw_subtask(unit: Unit, task: Task, scene: Scene, *, indent: int, is_last: 
         Span(mark.sign, Style.FAINT if is_claim else mark.style),
         Span(f" {kind}{charset.shown(task.title)}"),
         Span(f" {charset.dot} {_REPORTED}" if is_claim else "", Style.FAINT),
+        Span(f" {charset.dot} not reported" if task.id in standing.unreported else "", Style.FAINT),
     )
 
 

@@ -1,0 +1,54 @@
+"""Which of the JSON objects in an agent's last message is its answer.
+
+A developer's report and an architect's plan are proved and approved by others: the last valid object counts.
+A reviewer and an evaluator decide something. Their answer counts only if every valid object in the message
+says the same, and one of them is whole and stands alone: what is quoted from a diff approves nothing.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar, cast
+
+from amelia.judge.answers import Invalid
+from amelia.model.agents import Written
+
+A = TypeVar("A")
+
+
+def last_valid(
+    read: Callable[[Mapping[str, object] | None], A | Invalid], written: Sequence[Written]
+) -> A | Invalid:
+    """Returns the last of the objects that can be read; else what is wrong with the last one."""
+    for each in reversed(written):
+        if not isinstance(found := read(each.value), Invalid):
+            return found
+    return read(written[-1].value if written else None)
+
+
+def only_valid(
+    read: Callable[[Mapping[str, object] | None], A | Invalid],
+    written: Sequence[Written],
+    schema: Mapping[str, object],
+) -> A | Invalid:
+    """Returns what the objects of a message say, if that is one thing and said by an object of its own."""
+    read_each = [(each, read(each.value)) for each in written]
+    valid = [(each, found) for each, found in read_each if not isinstance(found, Invalid)]
+    if not valid:
+        return read(written[-1].value if written else None)
+    answers = [found for _, found in valid]
+    if any(answer != answers[0] for answer in answers):
+        return Invalid(f"the message holds {len(valid)} answers that differ; give one")
+    if not any(is_own(each, schema) for each, _ in valid):
+        return Invalid(
+            "the answer is not a whole JSON object on lines of its own, so that it may be a quote; "
+            f"it must have {', '.join(_required(schema))}"
+        )
+    return answers[0]
+
+
+def is_own(written: Written, schema: Mapping[str, object]) -> bool:
+    """Says whether an object is meant as an answer: it stands alone and has everything that was asked for."""
+    return written.stands_alone and set(_required(schema)) <= written.value.keys()
+
+
+def _required(schema: Mapping[str, object]) -> list[str]:
+    return cast("list[str]", schema.get("required", []))
