@@ -6,7 +6,19 @@ from typing import Any
 
 import pytest
 
-from stories import APPROVED, FILES, SETTINGS, Act, Done, Stage, develops, independent, make_stage, writes
+from stories import (
+    APPROVED,
+    FILES,
+    SETTINGS,
+    Act,
+    Done,
+    Stage,
+    develops,
+    independent,
+    make_stage,
+    rejects,
+    writes,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -131,6 +143,31 @@ def test_no_phase_starts_before_what_it_needs_has_landed(blog: tuple[Stage, Done
             assert event["base"] == (landed[needs[-1]] if needs else done.events[0]["base"])
 
 
+@pytest.mark.rows("D8", "D17")
+def test_every_phase_is_verified_and_reviewed_before_it_lands(blog: tuple[Stage, Done]) -> None:
+    _, done = blog
+    kinds = ("phase_started", "attempt_verified", "attempt_reviewed", "phase_completed")
+    told = [(event["unit"], event["type"]) for event in done.of_type(*kinds)]
+    assert told == [(f"phase-{number}", kind) for number in range(1, 6) for kind in kinds]
+
+
+@pytest.mark.rows("D9", "D11", "R4", "R22")
+def test_a_phase_that_is_rejected_is_tried_once_more_and_then_halts_the_run(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path, TYPED)
+    done = stage.run(
+        BLOG, BLOG_TURNS[0], develops("phase-2", *sources("user", "post")), rejects("Too short.")
+    )
+    assert (done.code, done.outcome) == (1, "halted(review_limit)")
+    assert [event["attempt"] for event in done.of_type("attempt_reviewed")] == [1, 2]
+    (retried,) = done.of_type("phase_retry")
+    assert (retried["unit"], retried["cause"]) == ("phase-1", "rejected")
+    first, second = (stage.turns("phase-1", attempt)[0] for attempt in (1, 2))
+    assert second["session"] != first["session"]
+    assert "README.md:1: Too short." in second["prompt"]
+    assert [event["unit"] for event in done.of_type("phase_started")] == ["phase-1"]
+    assert stage.subjects() == []
+
+
 def test_tests_are_red_until_they_are_implemented(blog: tuple[Stage, Done]) -> None:
     _, done = blog
     red = {event["unit"]: "red" in event for event in done.of_type("attempt_verified")}
@@ -173,6 +210,24 @@ def test_an_implementation_without_a_test_before_it_stops_the_plan(tmp_path: Pat
     assert "'7'" in done.err + done.out
     assert "'1'" not in done.err + done.out
     assert stage.names == []
+
+
+@pytest.mark.rows("D19", "D20", "R26")
+@pytest.mark.parametrize(
+    ("setting", "units", "subjects"),
+    [
+        ("", ("phase-1", "phase-2"), ["Phase 1: Left", "Phase 2: Right"]),
+        ("enable_phased_execution = false\n", ("1", "2"), ["Task 1: Left", "Task 2: Right"]),
+    ],
+    ids=["as declared", "turned off"],
+)
+def test_a_plan_with_phases_runs_in_phases_unless_a_setting_turns_them_off(
+    tmp_path: Path, setting: str, units: tuple[str, str], subjects: list[str]
+) -> None:
+    stage = make_stage(tmp_path, {**FILES, "amelia.toml": setting + SETTINGS})
+    done = stage.run(SIDES, writes(units[0], "left.txt"), writes(units[1], "right.txt"), APPROVED)
+    assert (done.code, done.outcome) == (0, "completed")
+    assert stage.subjects() == subjects
 
 
 def test_single_tests_of_pytest_are_red_and_then_green(tmp_path: Path) -> None:
@@ -230,6 +285,30 @@ def test_phases_that_share_nothing_run_side_by_side_in_worktrees_of_their_own(tm
     assert sorted(stage.subjects()) == ["Phase 1: Left", "Phase 2: Right"]
     together = [line for line in log.read_text().splitlines() if "left.txt" in line and "right.txt" in line]
     assert together, "the merged tree was never tested"
+
+
+@pytest.mark.rows("R19")
+def test_what_agents_say_side_by_side_is_kept_as_they_say_it_each_under_its_phase(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path)
+    end = stage.room / "end"
+    turns = [
+        develops(
+            unit, {"say": f"{name} wall"}, patiently(f"test -e '{end}'"), {"write": f"{name}.txt", "text": ""}
+        )
+        for unit, name in (("phase-1", "left"), ("phase-2", "right"))
+    ]
+    started = stage.start(*stage.put(SIDES, *turns, APPROVED), "--parallel", "2")
+
+    def said(number: int) -> str:
+        kept = stage.home.glob(f"runs/*/transcripts/phase-{number}/1-developer.jsonl")
+        return "".join(path.read_text() for path in kept)
+
+    started.until(lambda: "left wall" in said(1) and "right wall" in said(2), "the words of both")
+    assert "right wall" not in said(1)
+    assert "left wall" not in said(2)
+    assert started.done().of_type("attempt_ended") == [], "both are still at work"
+    end.touch()
+    assert started.wait().outcome == "completed"
 
 
 def test_side_by_side_and_one_after_the_other_give_the_same_tree(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Tasks one after the other: written, proved, reviewed and landed, or not."""
 
+import re
 import signal
 import sqlite3
 from datetime import UTC, datetime
@@ -70,6 +71,14 @@ def test_developer_and_reviewer_of_a_task_see_its_section_and_no_other(happy: tu
         for unit, title in zip("123", ("Alpha", "Beta", "Gamma"), strict=True):
             prompt = stage.prompt(unit, 1, role)
             assert [name for name in ("Alpha", "Beta", "Gamma") if name in prompt] == [title]
+
+
+@pytest.mark.rows("P11")
+def test_the_reviewer_of_a_task_sees_the_change_of_that_task_only(happy: tuple[Stage, Done]) -> None:
+    stage, _ = happy
+    for unit, file in zip("123", "abc", strict=True):
+        prompt = stage.prompt(unit, 1, "reviewer")
+        assert re.findall(r"(?m)^diff --git (.*)$", prompt) == [f"a/{file} b/{file}"]
 
 
 def test_events_tell_one_start_and_one_end_of_every_task_without_gaps(happy: tuple[Stage, Done]) -> None:
@@ -254,6 +263,24 @@ def test_checks_that_fail_go_back_to_the_developer_and_then_pass(stage: Stage) -
     assert [event["passed"] for event in done.of_type("attempt_verified")] == [False, True]
     assert "sh check.sh" in stage.prompt("1", 2)
     assert stage.files(stage.log("%H")[0]) == ["a"]
+
+
+@pytest.mark.rows("L19")
+def test_a_file_that_a_task_declares_has_to_be_there(stage: Stage) -> None:
+    done = stage.run(
+        independent("One"),
+        writes("1", "file-2.txt", attempt=1),
+        writes("1", "file-1.txt", attempt=2),
+        APPROVED,
+    )
+    assert done.code == 0
+    missing, there = done.of_type("attempt_verified")
+    assert [(problem["code"], problem["file"]) for problem in missing["problems"]] == [
+        ("missing_file", "file-1.txt")
+    ]
+    assert there["passed"]
+    assert [event["attempt"] for event in done.of_type("attempt_reviewed")] == [2]
+    assert "file-1.txt" in stage.prompt("1", 2)
 
 
 def test_only_the_valid_comment_of_a_rejection_reaches_the_developer(stage: Stage) -> None:
