@@ -61,6 +61,7 @@ def test_the_story_has_units_side_by_side_two_kinds_of_retry_and_a_merge(referen
     assert ["git", "merge-tree"] in reference.points
 
 
+@pytest.mark.rows("R28")
 def test_a_run_survives_a_kill_around_every_kind_of_event_and_git_command(
     reference: Reference, tmp_path: Path
 ) -> None:

@@ -60,6 +60,7 @@ def as_json(done: subprocess.CompletedProcess[bytes]) -> Any:
     return json.loads(done.stdout)
 
 
+@pytest.mark.rows("T16", "R27")
 def test_a_plan_is_shown_as_a_tree(plan: Path) -> None:
     done = amelia("check", "plan.md", cwd=plan.parent)
     assert done.returncode == 0
@@ -81,6 +82,7 @@ this plan can run
 """)
 
 
+@pytest.mark.rows("D1", "R27")
 def test_json_is_one_object_with_the_promised_keys(plan: Path) -> None:
     data = as_json(amelia("check", plan, "--json", cwd=plan.parent))
     assert {"format", "hash", "goal", "mode", "tasks", "units", "milestones", "diagnostics"} <= data.keys()
@@ -141,6 +143,22 @@ def test_a_task_names_its_milestone_by_id_also_when_it_is_split(tmp_path: Path) 
     assert data["milestones"][0]["id"] == "M2"
 
 
+@pytest.mark.rows("L5", "L6", "L9")
+def test_limits_of_the_project_warn_and_keep_a_task_whole_if_they_say_so(tmp_path: Path) -> None:
+    files = ", ".join(f"`{folder}/{name}.py`" for folder in ("models", "services", "views") for name in "ab")
+    text = f"### Task 1: async cache, somehow\n- Create: {files}\n- Acceptance: works\n".encode()
+
+    def checked() -> tuple[int, set[str]]:
+        data = as_json(amelia("check", "-", "--mode", "lifecycle", "--json", cwd=tmp_path, stdin=text))
+        assert data["tasks"][0]["complexity"]["action"] == "requires monitoring"
+        return len(data["units"]), {found["code"] for found in data["diagnostics"]}
+
+    assert checked() == (3, {"many-files-to-create", "high-complexity", "split"})
+    limits = {"max_files_to_create": 6, "auto_split": False}
+    (tmp_path / ".project-config.json").write_text(json.dumps({"task_size_limits": limits}))
+    assert checked() == (1, {"high-complexity"})
+
+
 def test_the_hash_is_that_of_the_file(plan: Path) -> None:
     data = as_json(amelia("check", plan, "--json", cwd=plan.parent))
     assert data["hash"] == hashlib.sha256(plan.read_bytes()).hexdigest()
@@ -152,6 +170,7 @@ def test_a_dash_reads_standard_input(tmp_path: Path) -> None:
     assert len(as_json(done)["tasks"]) == 4
 
 
+@pytest.mark.rows("P2")
 def test_a_section_is_printed_exactly(tmp_path: Path) -> None:
     path = tmp_path / "plan.md"
     path.write_bytes(b"### Task 1: A\r\n\r\ntext\t \r\n\r\n### Task 2: B\n")
@@ -195,6 +214,7 @@ def test_a_mode_can_be_asked_for(plan: Path, mode: str) -> None:
     }[mode]
 
 
+@pytest.mark.rows("L12")
 def test_a_bad_plan_exits_5_and_says_all_that_is_wrong(tmp_path: Path) -> None:
     path = tmp_path / "plan.md"
     path.write_text(

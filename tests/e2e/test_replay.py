@@ -106,6 +106,7 @@ def goes_on(stage: Stage, run: str) -> Done:
     return stage.amelia("resume", run, "--json")
 
 
+@pytest.mark.rows("R1")
 def test_every_kind_of_change_rejections_and_a_crash_come_out_the_same(stage: Stage) -> None:
     done = stage.run(
         tasks("One", "Two"),

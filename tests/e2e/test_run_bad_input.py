@@ -157,6 +157,7 @@ def test_a_journal_of_a_newer_version_is_left_alone(tmp_path: Path, command: tup
     assert stage.amelia("status").code == 0
 
 
+@pytest.mark.rows("P1")
 def test_a_plan_that_changed_is_run_as_it_was_when_the_run_started(stage: Stage) -> None:
     _halted(stage)
     (stage.room / "plan.md").write_text(tasks("Something else", "And more"))
@@ -176,6 +177,7 @@ def test_a_changed_plan_is_another_plan(stage: Stage) -> None:
     assert len(stage.names) == 2
 
 
+@pytest.mark.rows("L12")
 @pytest.mark.parametrize(
     ("plan", "said"),
     [

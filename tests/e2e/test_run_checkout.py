@@ -77,6 +77,7 @@ def test_a_run_in_a_linked_worktree_leaves_both_checkouts_as_they_are(messy: Sta
     assert done.of_type("run_started")[0]["base"] == base
 
 
+@pytest.mark.rows("R28")
 def test_a_run_that_is_killed_and_resumed_leaves_a_messy_checkout_as_it_is(messy: Stage) -> None:
     before = _everything(messy)
     waiting = develops(
@@ -197,6 +198,7 @@ def test_what_a_hook_makes_of_the_message_lands_with_our_trailers(stage: Stage) 
     assert f"Amelia-Run: {stage.name}" in message
 
 
+@pytest.mark.rows("T19")
 def test_a_hook_that_refuses_every_message_halts_the_run(stage: Stage) -> None:
     stage.repo.hook("commit-msg", "echo 'no ticket in the message' >&2; exit 1")
     done = stage.run(tasks("One"), develops("1", {"append": "a", "text": "x\n"}), APPROVED)
@@ -217,6 +219,7 @@ def test_what_is_committed_to_main_meanwhile_stays_and_is_not_part_of_the_run(st
     assert stage.subjects(base="main~1") == ["Task 1: One"]
 
 
+@pytest.mark.rows("T19")
 def test_commits_of_somebody_else_on_the_branch_of_the_run_are_not_overwritten(stage: Stage) -> None:
     """The agent of the second task plays the person, for whom the first has just landed."""
     top = stage.repo.path

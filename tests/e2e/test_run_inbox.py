@@ -248,6 +248,7 @@ def test_what_waits_elsewhere_is_shown_when_all_is_asked_for(stage: Stage, tmp_p
     assert item["repository"] == str(stage.repo.path)
 
 
+@pytest.mark.rows("L18")
 def test_failed_checks_are_followed_by_a_fresh_session_on_the_same_files(stage: Stage) -> None:
     promised = {"status": "completed", "summary": "<promise>DONE</promise>"}
     done = stage.run(
@@ -313,6 +314,7 @@ Type: chore
 """
 
 
+@pytest.mark.rows("D5")
 def test_every_task_of_a_phase_can_have_a_session_of_its_own(tmp_path: Path) -> None:
     stage = make_stage(
         tmp_path, {**FILES, "amelia.toml": f'{SETTINGS}\n[modes.phased]\nsession_scope = "subtask"\n'}
@@ -355,6 +357,7 @@ def test_a_task_whose_session_reports_nothing_keeps_nobody_waiting(tmp_path: Pat
     assert stage.amelia("status", stage.name).out.count("not reported") == 1
 
 
+@pytest.mark.rows("D7")
 def test_a_phase_stops_at_the_first_task_that_fails(tmp_path: Path) -> None:
     settings = f'{SETTINGS}\n[modes.phased]\nattempts = 1\nsession_scope = "subtask"\n'
     stage = make_stage(tmp_path, {**FILES, "amelia.toml": settings})

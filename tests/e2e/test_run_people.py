@@ -51,6 +51,7 @@ def _goes_on(stage: Stage) -> Done:
     return stage.amelia("resume", stage.name, "--json")
 
 
+@pytest.mark.rows("L26", "L27")
 def test_a_failed_task_gets_all_its_attempts_again_and_can_then_be_fixed_by_hand(stage: Stage) -> None:
     done = stage.run(tasks("One", "Two"), develops("1", FAILS), writes("2", "b"), APPROVED)
     assert (done.code, done.outcome) == (1, "halted(verify_limit)")
@@ -69,6 +70,7 @@ def test_a_failed_task_gets_all_its_attempts_again_and_can_then_be_fixed_by_hand
     assert stage.files(stage.log("%H")[0]) == ["mended"]
 
 
+@pytest.mark.rows("L27")
 def test_a_fix_by_hand_is_verified_before_it_lands(stage: Stage) -> None:
     stage.run(tasks("One"), develops("1", FAILS), APPROVED)
     place = Path(stage.amelia("fix", stage.name, "1").out.strip())
@@ -80,6 +82,7 @@ def test_a_fix_by_hand_is_verified_before_it_lands(stage: Stage) -> None:
     assert (place / "more").read_text() == "x"
 
 
+@pytest.mark.rows("L2", "L20", "L27")
 def test_what_depends_on_a_skipped_task_stays_blocked_without_consent(stage: Stage) -> None:
     done = stage.run(CHAIN, develops("1", FAILS), writes("2", "second.txt"), APPROVED)
     assert (done.code, done.outcome) == (4, "needs_human(verify_limit)")
@@ -108,6 +111,7 @@ def aborted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Stage, Done]:
     return stage, stage.amelia("abort", stage.name)
 
 
+@pytest.mark.rows("L27")
 def test_an_aborted_run_keeps_what_landed(aborted: tuple[Stage, Done]) -> None:
     stage, done = aborted
     assert done.code == 0
@@ -134,6 +138,7 @@ def test_resuming_a_run_that_is_over_says_so(aborted: tuple[Stage, Done]) -> Non
     assert "nothing to resume" in done.err
 
 
+@pytest.mark.rows("L23")
 def test_clearing_up_keeps_journal_and_attempts(aborted: tuple[Stage, Done], tmp_path: Path) -> None:
     before, _ = aborted
     room = shutil.copytree(before.home, tmp_path / "home", symlinks=True)
@@ -199,6 +204,7 @@ def halted(tmp_path_factory: pytest.TempPathFactory) -> Stage:
     return stage
 
 
+@pytest.mark.rows("T10", "T11", "T12", "L30", "L31", "L32")
 def test_status_tells_where_a_run_stands(halted: Stage) -> None:
     state = halted.status()
     assert state["run"] == halted.name
@@ -279,6 +285,7 @@ def test_a_detached_run_goes_on_in_the_background(stage: Stage) -> None:
     assert stage.subjects() == ["Task 1: One"]
 
 
+@pytest.mark.rows("L2", "L11", "L14", "L26")
 def test_urgent_tasks_first_then_milestones_and_nothing_behind_a_failure(stage: Stage) -> None:
     plan = "# Queue\n\n## Milestone 1: Soon\n\n" + "".join(
         f"### Task {number}: {title}\n- Priority: {priority}\n- Files: create {title}.txt\n{more}"

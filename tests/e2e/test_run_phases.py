@@ -108,6 +108,7 @@ def blog(tmp_path_factory: pytest.TempPathFactory) -> tuple[Stage, Done]:
     return stage, stage.run(BLOG, *BLOG_TURNS, APPROVED)
 
 
+@pytest.mark.rows("D3", "D17", "R5")
 def test_nine_subtasks_become_five_phases_and_five_commits(blog: tuple[Stage, Done]) -> None:
     stage, done = blog
     assert (done.code, done.outcome) == (0, "completed")
@@ -120,6 +121,7 @@ def test_nine_subtasks_become_five_phases_and_five_commits(blog: tuple[Stage, Do
     ]
 
 
+@pytest.mark.rows("D15", "D18", "R2")
 def test_a_phase_has_one_session_and_its_subtasks_in_the_listed_order(blog: tuple[Stage, Done]) -> None:
     stage, done = blog
     started = [event["task"] for event in done.of_type("subtask_started")]
@@ -131,6 +133,7 @@ def test_a_phase_has_one_session_and_its_subtasks_in_the_listed_order(blog: tupl
     assert 0 < prompt.index("Implement User model") < prompt.index("Implement Post model")
 
 
+@pytest.mark.rows("D4", "R3", "R20")
 def test_no_phase_starts_before_what_it_needs_has_landed(blog: tuple[Stage, Done]) -> None:
     _, done = blog
     landed: dict[str, str] = {}
@@ -151,7 +154,23 @@ def test_every_phase_is_verified_and_reviewed_before_it_lands(blog: tuple[Stage,
     assert told == [(f"phase-{number}", kind) for number in range(1, 6) for kind in kinds]
 
 
-@pytest.mark.rows("D9", "D11", "R4", "R22")
+@pytest.mark.rows("D13", "D14", "R24")
+def test_the_state_has_every_phase_with_its_subtasks_and_commits(blog: tuple[Stage, Done]) -> None:
+    stage, done = blog
+    state = stage.status()
+    assert state["phases"] == [["1a", "1b"], ["2a", "2b"], ["3a", "3b"], ["4a", "4b"], ["5"]]
+    commits = [done.events[0]["base"], *stage.log("%H")]
+    for number, phase in enumerate(state["phase_states"]):
+        assert (phase["phase_index"], phase["status"]) == (number + 1, "completed")
+        assert (phase["pre_phase_commit"], phase["post_phase_commit"]) == tuple(commits[number : number + 2])
+        assert phase["review_result"]["approved"] is True
+        for task, subtask in zip(state["phases"][number], phase["subtasks"], strict=True):
+            assert (subtask["subtask_id"], subtask["status"], subtask["attempt"]) == (task, "completed", 1)
+            assert subtask["started_at"] <= subtask["completed_at"]
+            assert subtask["error"] is None
+
+
+@pytest.mark.rows("D9", "D11", "D12", "R4", "R22")
 def test_a_phase_that_is_rejected_is_tried_once_more_and_then_halts_the_run(tmp_path: Path) -> None:
     stage = make_stage(tmp_path, TYPED)
     done = stage.run(
@@ -166,6 +185,9 @@ def test_a_phase_that_is_rejected_is_tried_once_more_and_then_halts_the_run(tmp_
     assert "README.md:1: Too short." in second["prompt"]
     assert [event["unit"] for event in done.of_type("phase_started")] == ["phase-1"]
     assert stage.subjects() == []
+    state = stage.status()
+    assert [phase["status"] for phase in state["phase_states"]] == ["failed", *["pending"] * 4]
+    assert state["current_phase_index"] == 1
 
 
 def test_tests_are_red_until_they_are_implemented(blog: tuple[Stage, Done]) -> None:
@@ -174,6 +196,7 @@ def test_tests_are_red_until_they_are_implemented(blog: tuple[Stage, Done]) -> N
     assert red == {"phase-1": True, "phase-2": False, "phase-3": True, "phase-4": False, "phase-5": False}
 
 
+@pytest.mark.rows("D10", "R4", "R9", "R21")
 def test_an_implementation_that_leaves_its_tests_red_is_not_accepted(tmp_path: Path) -> None:
     stage = make_stage(tmp_path, TYPED)
     done = stage.run(
@@ -192,6 +215,7 @@ def test_an_implementation_that_leaves_its_tests_red_is_not_accepted(tmp_path: P
     )
 
 
+@pytest.mark.rows("P14", "R9")
 def test_tests_that_pass_before_there_is_anything_to_test_are_not_accepted(tmp_path: Path) -> None:
     stage = make_stage(tmp_path, TYPED)
     tame = [{"write": f"tests/test_{name}.sh", "text": "true\n"} for name in ("user", "post")]
@@ -202,6 +226,7 @@ def test_tests_that_pass_before_there_is_anything_to_test_are_not_accepted(tmp_p
     assert stage.subjects() == []
 
 
+@pytest.mark.rows("P14", "R6", "R7")
 def test_an_implementation_without_a_test_before_it_stops_the_plan(tmp_path: Path) -> None:
     stage = make_stage(tmp_path, TYPED)
     plan = "# S\n\n### Task 1: Guide\n- Type: docs\n### Task 7: Engine\n- Type: impl\n### Task 3: Tidy\n- Type: chore\n"
@@ -230,6 +255,7 @@ def test_a_plan_with_phases_runs_in_phases_unless_a_setting_turns_them_off(
     assert stage.subjects() == subjects
 
 
+@pytest.mark.rows("L19")
 def test_single_tests_of_pytest_are_red_and_then_green(tmp_path: Path) -> None:
     settings = '[verify]\ncommand = ["python", "-m", "pytest", "-q", "-p", "no:anyio", "-p", "no:hypothesispytest"]\n'
     stage = make_stage(tmp_path, {"amelia.toml": settings, "tests/test_old.py": "def test_old(): pass\n"})
@@ -272,6 +298,7 @@ def _meeting(stage: Stage) -> list[Any]:
     ]
 
 
+@pytest.mark.rows("T22", "D4", "R3", "L23")
 def test_phases_that_share_nothing_run_side_by_side_in_worktrees_of_their_own(tmp_path: Path) -> None:
     log = tmp_path / "checked"
     stage = make_stage(tmp_path, {**FILES, "check.sh": f"ls | tr '\\n' ' ' >> '{log}'; echo >> '{log}'\n"})
@@ -311,6 +338,7 @@ def test_what_agents_say_side_by_side_is_kept_as_they_say_it_each_under_its_phas
     assert started.wait().outcome == "completed"
 
 
+@pytest.mark.rows("L21", "L24")
 def test_side_by_side_and_one_after_the_other_give_the_same_tree(tmp_path: Path) -> None:
     stage = make_stage(tmp_path)
     plan = independent("One", "Two", "Three", "Four")
@@ -326,10 +354,28 @@ def test_side_by_side_and_one_after_the_other_give_the_same_tree(tmp_path: Path)
     assert len(set(trees)) == 1
 
 
+@pytest.mark.rows("D21", "L15", "L22")
+def test_tasks_that_declare_the_same_file_do_not_run_side_by_side(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path)
+    files = {"1": "modify README.md", "2": "create file-2.txt", "3": "modify README.md"}
+    plan = "# Sample\n\n" + "".join(
+        f"### Task {n}: Write {n}\n- Files: {said}\n" for n, said in files.items()
+    )
+    turns = [develops(n, {"append": said.split()[1], "text": n}, {"sleep": 0.2}) for n, said in files.items()]
+    done = stage.run(plan, *turns, APPROVED, options=["--mode", "lifecycle", "--parallel", "3"])
+    assert done.code == 0
+    told = [(event["unit"], event["type"]) for event in done.of_type("task_started", "task_completed")]
+    assert told[:2] == [("1", "task_started"), ("2", "task_started")]
+    assert told.index(("1", "task_completed")) < told.index(("3", "task_started"))
+    assert done.of_type("landing_refused") == []
+    assert stage.show("README.md") == "# Sample\n13"
+
+
 def _shared(text: str) -> Act:
     return {"write": "shared.txt", "text": text}
 
 
+@pytest.mark.rows("D21")
 def test_a_conflict_sends_the_later_phase_back_to_a_new_base(tmp_path: Path) -> None:
     stage = make_stage(tmp_path)
     left, right = ({"write": f"{side}.txt", "text": side} for side in ("left", "right"))
@@ -352,6 +398,7 @@ def test_a_conflict_sends_the_later_phase_back_to_a_new_base(tmp_path: Path) -> 
     assert stage.repo.git("show", f"refs/amelia/{stage.name}/phase-2/1:shared.txt") == "of the right"
 
 
+@pytest.mark.rows("L24")
 def test_tests_that_fail_on_the_merged_tree_send_the_later_phase_back(tmp_path: Path) -> None:
     check = "test ! -e left.txt || test ! -e right.txt || test -e both.txt\n"
     stage = make_stage(tmp_path, {**FILES, "check.sh": check})

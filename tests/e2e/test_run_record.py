@@ -50,6 +50,7 @@ def commands_in(text: str) -> list[str]:
     return re.findall(r"^git .*$", text, re.MULTILINE)
 
 
+@pytest.mark.rows("R13", "R14", "R17", "R28")
 def test_a_run_ends_with_its_record_and_units_hold_none_of_it(stage: Stage) -> None:
     seen = stage.room / "seen"
     look = {"run": f"cat docs/amelia/*/*.md docs/amelia/*/*/*.md > '{seen}'; git status --short >> '{seen}'"}
@@ -85,6 +86,7 @@ def test_a_run_ends_with_its_record_and_units_hold_none_of_it(stage: Stage) -> N
     assert json.loads(stage.show(f"{record}/execution-state.json"))["status"] == "completed"
 
 
+@pytest.mark.rows("T22", "R15", "R31")
 def test_every_command_of_a_summary_shows_what_it_says_in_the_lane_and_in_the_repository(
     stage: Stage,
 ) -> None:
@@ -117,6 +119,7 @@ def test_every_command_of_a_summary_shows_what_it_says_in_the_lane_and_in_the_re
     assert turn["ending"] == "ok"
 
 
+@pytest.mark.rows("D10", "R14", "R16", "R21", "R31")
 def test_an_attempt_that_follows_another_can_look_at_it(stage: Stage) -> None:
     seen = stage.room / "seen"
     done = stage.run(
@@ -150,6 +153,7 @@ def test_an_attempt_that_follows_another_can_look_at_it(stage: Stage) -> None:
     assert not heading.search(stage.prompt("phase-1", 2, "reviewer"))
 
 
+@pytest.mark.rows("P1", "P13")
 def test_what_an_agent_does_to_its_copy_changes_nothing_else(stage: Stage) -> None:
     seen = stage.room / "seen"
     lies = {
@@ -199,6 +203,7 @@ def test_a_second_run_of_the_day_has_another_name_and_another_place_is_possible(
     assert places[1] == f"{places[0]}-2"
 
 
+@pytest.mark.rows("R23")
 def test_the_report_tells_what_landed_and_what_did_not(stage: Stage) -> None:
     used = {"input": 100, "output": 20, "cost": 0.5}
     done = stage.run(

@@ -91,6 +91,15 @@ def test_a_whole_plan_is_introduced_as_one_to_follow(stage: Stage) -> None:
     assert rest.startswith(f"```markdown\n{plan}```")
 
 
+@pytest.mark.rows("P8")
+def test_a_reviewer_is_told_which_task_of_how_many_it_reads(stage: Stage) -> None:
+    done = stage.run(tasks("Alpha", "Beta"), writes("1", "a"), writes("2", "b"), APPROVED)
+    assert done.outcome == "completed"
+    for number, title in ((1, "Alpha"), (2, "Beta")):
+        prompt = stage.prompt(str(number), 1, "reviewer")
+        assert f"**Current Task ({number}/2):** Task {number}: {title}\n" in prompt
+
+
 @pytest.mark.rows("P7")
 def test_what_a_reviewer_asks_for_is_told_as_a_list(stage: Stage) -> None:
     done = stage.run(

@@ -42,6 +42,7 @@ def happy(tmp_path_factory: pytest.TempPathFactory) -> tuple[Stage, Done]:
     return stage, stage.run(plan, writes("1", "a"), writes("2", "b"), writes("3", "c"), APPROVED)
 
 
+@pytest.mark.rows("T1", "T2", "T9", "T18", "T19", "T21")
 def test_three_tasks_become_three_commits_each_with_its_own_files(happy: tuple[Stage, Done]) -> None:
     stage, done = happy
     assert (done.code, done.outcome) == (0, "completed")
@@ -50,6 +51,7 @@ def test_three_tasks_become_three_commits_each_with_its_own_files(happy: tuple[S
     assert stage.repo.git("status", "--porcelain") == ""
 
 
+@pytest.mark.rows("T3", "T17")
 def test_each_task_has_a_developer_session_of_its_own(happy: tuple[Stage, Done]) -> None:
     stage, _ = happy
     assert len({turn["session"] for unit in "123" for turn in stage.turns(unit, 1)}) == 3
@@ -65,6 +67,7 @@ def test_each_commit_says_which_run_unit_and_attempt_made_it(happy: tuple[Stage,
     assert set(stage.log("%an <%ae>")) == {"Ada Example <ada@example.com>"}
 
 
+@pytest.mark.rows("T17", "P2", "P10", "P13")
 def test_developer_and_reviewer_of_a_task_see_its_section_and_no_other(happy: tuple[Stage, Done]) -> None:
     stage, _ = happy
     for role in ("developer", "reviewer"):
@@ -89,12 +92,14 @@ def test_events_tell_one_start_and_one_end_of_every_task_without_gaps(happy: tup
     assert len(done.of_type("run_started")) == len(done.of_type("run_finished")) == 1
 
 
+@pytest.mark.rows("T9", "T15", "P9", "D19")
 def test_a_plan_without_tasks_is_one_unit_and_one_commit(stage: Stage) -> None:
     done = stage.run("# Tidy up\n\nRemove what nobody needs.\n", writes("plan", "a"), APPROVED)
     assert done.code == 0
     assert stage.subjects() == ["Tidy up"]
 
 
+@pytest.mark.rows("T4", "T18")
 def test_a_rejected_task_goes_on_in_its_session_with_only_the_latest_comments(stage: Stage) -> None:
     done = stage.run(
         tasks("Only"),
@@ -114,6 +119,7 @@ def test_a_rejected_task_goes_on_in_its_session_with_only_the_latest_comments(st
     assert stage.show("a") == "more\nmore\nmore"
 
 
+@pytest.mark.rows("T5", "T6", "T18")
 def test_a_task_that_is_never_approved_halts_the_run_after_five_reviews(stage: Stage) -> None:
     done = stage.run(
         tasks("One", "Two", "Three", "Four"),
@@ -132,12 +138,27 @@ def test_a_task_that_is_never_approved_halts_the_run_after_five_reviews(stage: S
     assert kept == "again\nagain\nagain\nagain\nagain"
 
 
+@pytest.mark.rows("T6")
 def test_the_limit_of_reviews_is_a_setting(tmp_path: Path) -> None:
     files = {"check.sh": "true\n", "amelia.toml": f"max_task_review_iterations = 2\n{SETTINGS}"}
     stage = make_stage(tmp_path, files)
     done = stage.run(tasks("Only"), develops("1", {"append": "a", "text": "x"}), rejects("No"))
     assert done.outcome == "halted(review_limit)"
     assert len(done.of_type("attempt_reviewed")) == 2
+
+
+@pytest.mark.rows("T13", "T14")
+def test_a_profile_sets_the_limit_of_reviews_and_the_state_tells_it(tmp_path: Path) -> None:
+    files = {
+        "check.sh": "true\n",
+        "amelia.toml": f"{SETTINGS}[profiles.brief]\nmax_task_review_iterations = 2\n",
+    }
+    stage = make_stage(tmp_path, files)
+    turns = (develops("1", {"append": "a", "text": "x"}), rejects("No"))
+    done = stage.run(tasks("Only"), *turns, options=["--profile", "brief"])
+    assert done.outcome == "halted(review_limit)"
+    assert len(done.of_type("attempt_reviewed")) == 2
+    assert stage.status()["max_task_review_iterations"] == 2
 
 
 def test_a_round_that_changes_nothing_ends_the_loop_before_its_limit(stage: Stage) -> None:
@@ -234,6 +255,7 @@ def test_a_crash_of_the_developer_is_followed_by_a_fresh_session(stage: Stage) -
     assert "exit code 7" in second["prompt"]
 
 
+@pytest.mark.rows("R12")
 def test_partial_work_is_not_accepted(stage: Stage) -> None:
     report = {"status": "partial", "summary": "Half of it.", "subtasks_failed": ["1"]}
     done = stage.run(tasks("Only"), develops("1", {"append": "a", "text": "x"}, report=report), APPROVED)
@@ -252,6 +274,7 @@ def test_work_that_changes_nothing_is_never_approved(stage: Stage) -> None:
     assert f"amelia skip {stage.name} 1" in unit["waits_for_person"]
 
 
+@pytest.mark.rows("L19", "L20")
 def test_checks_that_fail_go_back_to_the_developer_and_then_pass(stage: Stage) -> None:
     done = stage.run(
         tasks("Only"),
@@ -283,6 +306,7 @@ def test_a_file_that_a_task_declares_has_to_be_there(stage: Stage) -> None:
     assert "file-1.txt" in stage.prompt("1", 2)
 
 
+@pytest.mark.rows("R25")
 def test_only_the_valid_comment_of_a_rejection_reaches_the_developer(stage: Stage) -> None:
     rulings = [
         {"finding": 1, "disposition": "IMPLEMENT", "reason": "true"},
@@ -307,6 +331,7 @@ def test_only_the_valid_comment_of_a_rejection_reaches_the_developer(stage: Stag
     assert deferred["text"] == "Later comment"
 
 
+@pytest.mark.rows("R25")
 def test_a_rejection_with_nothing_to_implement_is_accepted_without_a_retry(stage: Stage) -> None:
     rulings = [
         {"finding": 1, "disposition": "REJECT", "reason": "no"},
@@ -323,6 +348,7 @@ def test_a_rejection_with_nothing_to_implement_is_accepted_without_a_retry(stage
     assert stage.subjects() == ["Task 1: Only"]
 
 
+@pytest.mark.rows("R25")
 def test_a_question_of_the_evaluator_waits_for_a_person(stage: Stage) -> None:
     rulings = [{"finding": 1, "disposition": "CLARIFY", "reason": "which colour?"}]
     done = stage.run(
@@ -379,6 +405,7 @@ def test_a_limit_without_a_time_is_waited_out_and_a_run_that_stops_does_not_wait
     assert cancelled.code == 0
 
 
+@pytest.mark.rows("T20")
 def test_a_hundred_and_fifty_tasks_land_one_after_the_other(tmp_path: Path) -> None:
     stage = make_stage(tmp_path, {"amelia.toml": '[verify]\ncommand = ["true"]\n'})
     titles = [f"Number {number}" for number in range(1, 151)]

@@ -131,6 +131,7 @@ def desk(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> Desk:
     return Desk(trace, repo.path, monkeypatch)
 
 
+@pytest.mark.rows("L17")
 async def test_a_session_creates_is_rejected_goes_on_edits_and_reports(desk: Desk) -> None:
     path = desk.repo / "hello.py"
     edit = {"file_path": str(path), "old_string": "hello", "new_string": "goodbye"}

@@ -70,6 +70,7 @@ def environment(trace: Trace) -> dict[str, str]:
     return dict(line.split("=", 1) for line in lines if "=" in line)
 
 
+@pytest.mark.rows("L17")
 async def test_a_developer_may_edit_and_run_commands(trace: Trace) -> None:
     ended = await take(trace, driver(trace))
     assert (ended.ending, ended.report, ended.session) == (Ending.OK, {"a": 1}, SESSION)

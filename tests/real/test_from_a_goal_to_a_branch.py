@@ -117,6 +117,7 @@ def story(trace: Trace) -> Iterator[Story]:
         yield Story(desk)
 
 
+@pytest.mark.rows("T8", "T21")
 def test_a_goal_becomes_a_branch_with_a_person_in_charge(story: Story) -> None:
     a_plan_is_written_and_waits(story)
     it_is_sent_back_and_another_is_written(story)

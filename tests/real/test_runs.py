@@ -36,6 +36,7 @@ def sessions(done: Done) -> dict[tuple[str, int, str], str]:
     }
 
 
+@pytest.mark.rows("T4", "T21")
 @pytest.mark.parametrize("name", AGENTS)
 def test_a_plan_is_carried_out_reviewed_rejected_continued_and_landed(desk: Desk, name: str) -> None:
     agent = desk.hire(name)

@@ -60,12 +60,14 @@ def test_a_pyproject_without_amelia_is_nobodys_business(tmp_path: Path) -> None:
     assert load_settings(tmp_path).plan.tdd is TddRule.OFF
 
 
+@pytest.mark.rows("L9")
 @pytest.mark.parametrize("key", ["max_criteria_per_task", "max_acceptance_criteria"])
 def test_project_config_json_gives_limits_in_both_spellings(tmp_path: Path, key: str) -> None:
     (tmp_path / ".project-config.json").write_text(json.dumps({"task_size_limits": {key: 4}, "other": 1}))
     assert load_settings(tmp_path).plan.limits == SizeLimits(max_acceptance_criteria=4)
 
 
+@pytest.mark.rows("L9")
 def test_amelia_toml_outranks_project_config_json(tmp_path: Path) -> None:
     (tmp_path / ".project-config.json").write_text(
         '{"task_size_limits": {"complexity_threshold": 3, "auto_split": false}}'

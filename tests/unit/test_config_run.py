@@ -76,6 +76,7 @@ def test_workers_hold_in_every_mode(tmp_path: Path) -> None:
     assert run.policies == {mode: replace(policy, parallel_workers=3) for mode, policy in POLICIES.items()}
 
 
+@pytest.mark.rows("L21")
 def test_workers_are_read_from_project_config_json(tmp_path: Path) -> None:
     (tmp_path / ".project-config.json").write_text('{"parallel_workers": 4, "verify": 1, "driver": 2}')
     run = load_settings(tmp_path).run
@@ -98,6 +99,7 @@ def test_other_settings_keep_the_workers_of_project_config_json(tmp_path: Path) 
     assert run.policies[Mode.TASKS] == replace(POLICIES[Mode.TASKS], attempts=1, parallel_workers=4)
 
 
+@pytest.mark.rows("R22", "L1")
 def test_review_iterations_are_the_attempts_of_single_and_tasks_only(tmp_path: Path) -> None:
     policies = read(tmp_path, "max_task_review_iterations = 9").policies
     assert {mode: policy.attempts for mode, policy in policies.items()} == {

@@ -72,6 +72,7 @@ async def test_red_then_green_runs_every_tree_once(place: Place) -> None:
     assert place.checkouts == []
 
 
+@pytest.mark.rows("L19")
 async def test_an_implementation_that_breaks_something_is_told_what(place: Place) -> None:
     place.tree(
         "base",

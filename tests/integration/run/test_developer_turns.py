@@ -239,6 +239,7 @@ async def test_the_last_valid_object_of_a_message_is_the_report(bench: Bench) ->
     assert len(bench.actors.specs) == 1
 
 
+@pytest.mark.rows("R12")
 @pytest.mark.parametrize("status", ["partial", "failed"])
 async def test_work_that_the_agent_itself_does_not_call_complete_has_failed(
     bench: Bench, status: str
@@ -316,6 +317,7 @@ def subtasks(events: Sequence[ev.Event]) -> list[tuple[str, bool]]:
     ]
 
 
+@pytest.mark.rows("D15", "R12")
 @pytest.mark.parametrize(
     ("act", "expected"),
     [

@@ -41,6 +41,7 @@ async def left_by(bench: Bench, act: Act) -> ev.Work:
     return event.work
 
 
+@pytest.mark.rows("R17")
 async def test_a_unit_goes_all_the_way_to_the_branch(bench: Bench) -> None:
     steps, at, base = WorkshopSteps(bench.shop), bench.place(), bench.shop.facts.base
     work = await work_of(bench, roof="tight")

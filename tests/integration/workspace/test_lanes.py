@@ -38,6 +38,7 @@ def test_a_warm_worktree_is_prepared_by_two_processes(
     assert files_in(run.work.directory) == EXPECTED
 
 
+@pytest.mark.rows("R21")
 def test_untracked_files_go_and_ignored_files_stay(run: Run) -> None:
     agent = run.prepare()
     agent.write({"build/cache": "warm", "junk.txt": "x", "deep/er/junk.txt": "x"})

@@ -78,6 +78,7 @@ def test_tables_are_merged_key_by_key_and_lists_are_replaced(project: Path, own:
     assert (verify.setup, verify.protected, verify.scope) == (("make",), ("c",), "enforce")
 
 
+@pytest.mark.rows("T14")
 def test_a_profile_may_say_everything(project: Path, own: Path) -> None:
     own.write_text(
         """

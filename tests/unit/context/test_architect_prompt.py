@@ -1,5 +1,7 @@
 """The architect is told the goal, the rules, and what was wrong before; all of it as data."""
 
+import pytest
+
 from amelia.context.architect import Commission, Revision, architect_prompt
 from amelia.record.prompts import shipped_texts
 
@@ -11,6 +13,7 @@ def told(commission: Commission, revision: Revision | None = None) -> str:
     return architect_prompt(TEXTS, commission, revision or Revision())
 
 
+@pytest.mark.rows("R8")
 def test_the_first_prompt_holds_the_five_rules_the_pattern_and_the_goal() -> None:
     prompt = told(Commission(goal="Sign up"))
     for rule in (

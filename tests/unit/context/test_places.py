@@ -10,6 +10,7 @@ from amelia.model.plan import Mode, UnitId
 DAY = date(2026, 1, 5)
 
 
+@pytest.mark.rows("R13")
 @pytest.mark.parametrize(
     ("tracker", "goal", "name"),
     [

@@ -9,6 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[3]
 
 
+@pytest.mark.rows("R11", "R30")
 @pytest.mark.slow
 def test_no_prompt_outgrows_its_goals_and_the_page_tells_the_numbers_of_today() -> None:
     done = subprocess.run(

@@ -82,6 +82,7 @@ def test_a_developer_is_told_its_tasks_the_rules_and_how_to_report() -> None:
     assert "HEAD~" not in prompt
 
 
+@pytest.mark.rows("P4", "P12")
 def test_a_developer_without_a_task_is_a_mistake() -> None:
     with pytest.raises(ValueError, match="Developer requires plan_markdown"):
         developer_prompt(TEXTS, assignment())
@@ -92,6 +93,7 @@ def test_a_goal_of_many_lines_is_one() -> None:
     assert "for context: Build ## Rules it\n" in prompt
 
 
+@pytest.mark.rows("P3")
 @pytest.mark.parametrize(
     ("progress", "said"),
     [
@@ -122,6 +124,7 @@ def test_a_task_says_how_far_the_plan_is(progress: Progress, said: str) -> None:
     )
 
 
+@pytest.mark.rows("R16")
 @pytest.mark.parametrize(
     ("attempt", "framing"),
     [
@@ -160,6 +163,7 @@ def test_what_the_checks_say_is_not_put_into_the_reviewers_mouth() -> None:
     )
 
 
+@pytest.mark.rows("P8")
 def test_a_reviewer_is_told_the_tasks_the_checks_and_the_change() -> None:
     prompt = reviewer_prompt(TEXTS, assignment("Write one."), checks="3 passed", diff="+one\n")
     assert "**Task:** Phase 1: Ground\n\n```markdown\nTitle 1\n\nWrite one.\n```" in prompt
@@ -170,6 +174,7 @@ def test_a_reviewer_is_told_the_tasks_the_checks_and_the_change() -> None:
     assert "Findings that were" not in prompt
 
 
+@pytest.mark.rows("P8")
 def test_a_reviewer_is_told_which_of_several_tasks_it_reads() -> None:
     placed = assignment("x", mode=Mode.TASKS, progress=Progress(2, 3, 1))
     assert "**Current Task (2/3):** Task 1: Ground\n" in reviewer_prompt(TEXTS, placed, checks="", diff="")

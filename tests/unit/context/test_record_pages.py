@@ -1,5 +1,7 @@
 """What the record says of a run: summaries of units, what was said against attempts, where the run stands."""
 
+import pytest
+
 from amelia.context.chronicle import opened, told
 from amelia.context.execution_state import execution_state
 from amelia.context.summary import Change, generate_phase_summary, review_feedback
@@ -19,6 +21,7 @@ def summary_of(story: Story, *changes: Change, name: str = "1", mode: Mode = Mod
     return generate_phase_summary(chapter, mode=mode, changes=changes, receipts=["pytest: 3 passed"])
 
 
+@pytest.mark.rows("R15")
 def test_a_summary_says_what_was_done_how_to_bring_it_back_and_what_proved_it() -> None:
     phase = unit("phase-1", task("1", TaskType.TEST, "User tests"), task("2", title="User"), title="Users")
     story = Story(started(phase, mode=Mode.PHASED)).whole("phase-1")

@@ -3,6 +3,7 @@ import pytest
 from amelia.model.plan import Complexity, Level, Task, TaskId
 
 
+@pytest.mark.rows("L5")
 @pytest.mark.parametrize(
     ("total", "level", "action"),
     [

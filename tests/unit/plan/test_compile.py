@@ -37,6 +37,7 @@ def test_references_are_resolved_and_sizes_known_in_the_result() -> None:
     assert result.can_run
 
 
+@pytest.mark.rows("L6", "L8", "L10", "L13")
 def test_scenario_21_a_hard_task_runs_in_pieces_and_the_milestone_lists_them() -> None:
     result = compiled(T1, make("T2", "T1", milestone="M1"))
     assert result.mode is Mode.LIFECYCLE
@@ -88,6 +89,7 @@ def test_scenario_19_an_implementation_without_tests_is_refused_by_name() -> Non
     assert relaxed.can_run
 
 
+@pytest.mark.rows("D21")
 def test_shared_files_are_reported_where_units_run_side_by_side() -> None:
     tasks = [
         make(name, files_to_modify=("a.py",), acceptance_criteria=("x",), type=TaskType.DOCS) for name in "AB"

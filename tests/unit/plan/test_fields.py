@@ -9,6 +9,7 @@ def first_task(section: str) -> Task:
     return plan.tasks[0]
 
 
+@pytest.mark.rows("D1", "R6", "L1")
 def test_bullets_of_amelias_own_grammar_are_read() -> None:
     task = first_task(
         "- Type: impl\n- Depends on: 2, Task 3\n- Phase: 2\n- Files:\n  - Create: `src/a.py`\n  - Modify: src/b.py\n"

@@ -30,6 +30,7 @@ def make(task_id: str, needs: str = "", **fields: Any) -> Task:
     return replace(task, **fields)
 
 
+@pytest.mark.rows("L12")
 def test_a_cycle_is_a_path_back_to_its_first_task() -> None:
     tasks = [make("A", "B"), make("B", "C"), make("C", "A"), make("D", "A")]
     assert detect_circular_dependencies(tasks) == [("A", "B", "C", "A")]
@@ -49,6 +50,7 @@ def test_levels_count_from_one_and_follow_extra_edges() -> None:
     assert levels(tasks, {TaskId("C"): (TaskId("B"),)}) == {"A": 1, "B": 2, "C": 3}
 
 
+@pytest.mark.rows("L10")
 @pytest.mark.parametrize(
     ("tasks", "edges"),
     [
@@ -139,6 +141,7 @@ def test_a_footprint_has_files_by_their_plain_names_and_kinds_of_shared_files(
     assert footprint(make("A", **a)).isdisjoint(footprint(make("B", **b))) is expected
 
 
+@pytest.mark.rows("L28")
 @pytest.mark.parametrize(
     ("statuses", "expected"),
     [

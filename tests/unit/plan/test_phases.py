@@ -46,7 +46,8 @@ def needs(phases: Sequence[Phase]) -> list[tuple[int, ...]]:
     return [phase.depends_on for phase in phases]
 
 
-def test_the_nine_subtasks_of_the_document_are_five_phases() -> None:
+@pytest.mark.rows("D3")
+def test_nine_subtasks_in_a_row_of_needs_are_five_phases() -> None:
     phases = phases_of(read(NINE))
     assert members(phases) == [["1a", "1b"], ["2a", "2b"], ["3a", "3b"], ["4a", "4b"], ["5"]]
     assert needs(phases) == [(), (1,), (2,), (3,), (4,)]

@@ -41,6 +41,7 @@ def test_a_plan_is_read_as_its_author_meant_it(path: Path) -> None:
     ] == [{**task, "depends_on": sorted(task["depends_on"])} for task in wanted["tasks"]], wanted["why"]
 
 
+@pytest.mark.rows("P2")
 @pytest.mark.parametrize("path", PLANS, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_sections_are_exact_and_do_not_overlap(path: Path) -> None:
     plan, _ = read_plan(path.read_bytes())

@@ -22,6 +22,7 @@ def codes(text: str) -> list[str]:
 
 
 class TestHeadings:
+    @pytest.mark.rows("T1")
     @pytest.mark.parametrize("level", range(1, 7))
     def test_tasks_stand_at_any_level(self, level: int) -> None:
         marks = "#" * level
@@ -181,6 +182,7 @@ class TestSections:
 
 
 class TestFences:
+    @pytest.mark.rows("T1")
     def test_headings_in_fences_are_no_tasks(self) -> None:
         text = "### Task 1: A\n```bash\n# Task 9: x\n```\n~~~\n### Task 8: x\n~~~\n### Task 2: B\n"
         assert ids(text) == ["1", "2"]

@@ -26,7 +26,8 @@ def make(title: str = "x", **fields: Any) -> Task:
     return Task(id=TaskId("T"), title=title, line=3, **fields)
 
 
-def test_the_t1_of_the_document_scores_as_documented() -> None:
+@pytest.mark.rows("L4")
+def test_the_score_of_a_hard_task_is_the_sum_of_its_parts() -> None:
     complexity = score(T1, LIMITS)
     assert complexity == Complexity(3.0, 2.0, 2.5, 1.0, 0.0)
     assert complexity.total == 8.5
@@ -34,6 +35,7 @@ def test_the_t1_of_the_document_scores_as_documented() -> None:
     assert dominant(complexity) is Strategy.LAYERS
 
 
+@pytest.mark.rows("L4")
 @pytest.mark.parametrize(
     ("files", "points"), [(0, 0.0), (1, 0.5), (6, 3.0), (10, 5.0), (11, 5.0), (300, 5.0)]
 )
@@ -63,6 +65,7 @@ def test_coupling_grows_with_directories_and_layers(paths: tuple[str, ...], poin
     assert score(make(files_to_modify=paths), LIMITS).cross_file_deps == points
 
 
+@pytest.mark.rows("L4")
 @pytest.mark.parametrize(
     ("text", "points"),
     [
@@ -112,6 +115,7 @@ def test_words_in_code_fences_do_not_count(section: str, points: float) -> None:
     assert score(make(section=section), LIMITS).semantic_complexity == points
 
 
+@pytest.mark.rows("L4")
 @pytest.mark.parametrize(
     ("chars", "points"), [(0, 0.0), (24_000, 0.0), (36_000, 0.5), (48_000, 1.0), (96_000, 1.0)]
 )
@@ -137,6 +141,7 @@ def test_a_piece_answers_for_title_and_story_and_its_own_criteria_only() -> None
     assert score_piece(make(files_to_modify=("a",)), LIMITS).requirement_uncertainty == 0.0
 
 
+@pytest.mark.rows("L7")
 @pytest.mark.parametrize(
     ("complexity", "strategy"),
     [
@@ -163,6 +168,7 @@ def test_a_small_task_is_within_all_limits() -> None:
     assert soft_limits(make(), LIMITS) == []
 
 
+@pytest.mark.rows("L6")
 @pytest.mark.parametrize(
     ("code", "fields"),
     [
@@ -182,6 +188,7 @@ def test_every_exceeded_limit_is_one_warning_at_the_line_of_the_task(
     assert found.hint
 
 
+@pytest.mark.rows("L6")
 def test_at_the_limit_nothing_is_said() -> None:
     task = make(files_to_create=tuple("abcde"), acceptance_criteria=tuple("abcd"), complexity=Complexity(5.0))
     assert soft_limits(replace(task, acceptance_criteria=()), replace(LIMITS, max_time_minutes=9)) == []

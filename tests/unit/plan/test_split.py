@@ -3,6 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 import samples
 from amelia.model.diagnostics import Severity
 from amelia.model.plan import Complexity, Task, TaskId, TaskStatus
@@ -54,6 +56,7 @@ def test_a_task_at_the_threshold_is_not_split() -> None:
     assert len(split_task(task, replace(LIMITS, complexity_threshold=8.4))) > 1
 
 
+@pytest.mark.rows("L9")
 def test_nothing_is_split_when_splitting_is_off_or_the_task_is_done() -> None:
     task = scored(T1)
     assert split_task(task, replace(LIMITS, auto_split=False)) == (task,)
@@ -86,6 +89,7 @@ def test_long_titles_stay_within_eighty_characters() -> None:
     assert pieces[0].title.endswith("wo… (1/2): f0.py … f11.py")
 
 
+@pytest.mark.rows("L8", "L10")
 def test_dependants_wait_for_the_last_piece_and_a_notice_says_so() -> None:
     result = split_all([make("T0"), scored(T1), make("T2", "T1 T0")], LIMITS)
     assert [task.id for task in result.tasks] == ["T0", "T1-a", "T1-b", "T1-c", "T2"]

@@ -24,6 +24,7 @@ def make(task_id: str, kind: str = "", needs: str = "", **fields: Any) -> Task:
     )
 
 
+@pytest.mark.rows("R7")
 @pytest.mark.parametrize(
     ("tasks", "expected"),
     [
@@ -46,6 +47,7 @@ def test_other_types_need_no_tests(kind: str) -> None:
     assert validate_tdd_ordering([make("I", kind)], TddRule.STRICT) == []
 
 
+@pytest.mark.rows("R7")
 @pytest.mark.parametrize(
     ("rule", "severity"), [(TddRule.STRICT, Severity.ERROR), (TddRule.WARN, Severity.WARNING)]
 )

@@ -32,6 +32,7 @@ def shape(units: tuple[Unit, ...]) -> list[tuple[str, tuple[str, ...], int]]:
 FULL: dict[str, Any] = {"acceptance_criteria": ("x",), "files_to_modify": ("a.py",)}
 
 
+@pytest.mark.rows("D19", "R26")
 @pytest.mark.parametrize(
     ("plan", "mode", "word"),
     [
@@ -59,6 +60,7 @@ def test_the_mode_follows_what_the_plan_declares(plan: Plan, mode: Mode, word: s
     assert reason.endswith(".")
 
 
+@pytest.mark.rows("D20")
 def test_phases_can_be_turned_off() -> None:
     settings = PlanSettings(enable_phased_execution=False)
     chosen, reason = choose_mode(plan_of(make("A", phase="1")), settings=settings, requested=None)
@@ -146,6 +148,7 @@ def test_phases_that_need_each_other_make_no_units() -> None:
     assert len(units_of(Mode.LIFECYCLE, *tasks)) == 3
 
 
+@pytest.mark.rows("L10")
 def test_lifecycle_joins_declared_and_file_dependencies() -> None:
     units = units_of(
         Mode.LIFECYCLE,

@@ -68,6 +68,7 @@ def test_what_is_written_reads_back_the_same(tasks: tuple[Task, ...]) -> None:
     assert misread(ordered, write_plan("Some goal", tasks)) == []
 
 
+@pytest.mark.rows("D2")
 def test_every_field_is_written() -> None:
     task = Task(
         id=TaskId("2a"),

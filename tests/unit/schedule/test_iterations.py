@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from amelia.model import events as ev
 from amelia.model.agents import Ending
 from amelia.model.outcome import Outcome, Reason, Result
@@ -43,6 +45,7 @@ def test_failed_checks_are_followed_by_a_fresh_session_on_the_work_as_it_is() ->
     assert (third.start, third.at.attempt) == (work_of(A, 2).commit, 3)
 
 
+@pytest.mark.rows("L25", "L26")
 def test_iterations_are_one_attempt_and_the_next_one_starts_from_the_base() -> None:
     story = fails(lifecycle(attempts=2, iterations=3), 3)
     state = story["a"]

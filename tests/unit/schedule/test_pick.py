@@ -24,6 +24,7 @@ def running(story: Story) -> set[str]:
     return {name for name, state in story.run.units.items() if isinstance(state, Active)}
 
 
+@pytest.mark.rows("L14")
 def test_the_most_urgent_unit_starts_first_then_the_earlier_milestone_then_the_plan_decides() -> None:
     units = (
         unit("late"),
@@ -78,6 +79,7 @@ def test_a_unit_without_tasks_of_its_own_is_of_medium_urgency() -> None:
     assert story.finishes("high", "bare").started() == ["high", "bare", "low"]
 
 
+@pytest.mark.rows("L11")
 def test_an_urgent_unit_waits_for_what_it_needs() -> None:
     story = Story(facts(unit("a"), unit("b", "a", priority=Priority.CRITICAL), unit("c"), policy=workers(1)))
     assert story.finishes("a").started() == ["a", "b"]
@@ -93,6 +95,7 @@ def test_a_unit_says_what_it_waits_for() -> None:
     assert blockers(story.run, units[3]) == ("c",)
 
 
+@pytest.mark.rows("L21", "L24")
 def test_as_many_units_run_at_once_as_there_are_workers() -> None:
     story = Story(facts(*(unit(name) for name in "abcd"), policy=workers(3)))
     assert running(story) == {"a", "b", "c"}
@@ -105,6 +108,7 @@ def test_a_lane_that_became_free_is_used_again() -> None:
     assert lanes == {"a": 1, "b": 2, "c": 1}
 
 
+@pytest.mark.rows("D21", "L15", "L22")
 def test_units_that_share_a_file_do_not_run_at_once() -> None:
     footprints = {"a": ("x.py", "y.py"), "b": ("y.py",), "c": ("z.py",)}
     story = Story(facts(unit("a"), unit("b"), unit("c"), policy=workers(3), footprints=footprints))
@@ -112,6 +116,7 @@ def test_units_that_share_a_file_do_not_run_at_once() -> None:
     assert running(story.finishes("a")) == {"b", "c"}
 
 
+@pytest.mark.rows("L15", "L22")
 def test_a_unit_of_which_nobody_knows_what_it_touches_runs_alone() -> None:
     for nothing in ({}, {"b": ()}):
         footprints: dict[str, tuple[str, ...]] = {"a": ("a.py",), "c": ("c.py",), **nothing}

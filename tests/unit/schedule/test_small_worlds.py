@@ -202,6 +202,7 @@ def explore_all(worlds: Iterable[World], *, replay_every: int) -> tuple[int, int
     return len(sizes), sum(sizes)
 
 
+@pytest.mark.rows("R1", "R18")
 @pytest.mark.slow
 def test_every_plan_of_up_to_three_units_keeps_the_rules_in_every_order_of_answers() -> None:
     worlds = (world for size in (1, 2, 3) for world in worlds_of(size, the_plain))

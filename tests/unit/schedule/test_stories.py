@@ -75,6 +75,7 @@ def test_a_unit_is_driven_verified_reviewed_and_landed_and_the_branch_is_verifie
     assert fold(story.journal) == story.run
 
 
+@pytest.mark.rows("T2")
 def test_units_run_in_the_order_of_the_plan_each_from_where_the_last_one_landed() -> None:
     story = in_mode(Mode.TASKS, "a", "b", "c").finishes("a", "b", "c")
     assert story.started() == ["a", "b", "c"]
@@ -97,6 +98,7 @@ def test_feedback_goes_to_the_same_session_on_the_work_as_it_is(mode: Mode) -> N
     assert third.feedback == "- a.py:1: it leaks"
 
 
+@pytest.mark.rows("T22")
 @pytest.mark.parametrize("mode", [Mode.PHASED, Mode.LIFECYCLE])
 def test_a_retry_in_the_other_modes_is_fresh_and_starts_from_the_base(mode: Mode) -> None:
     turn = tried_once(mode, Ending.FAILED).turns("a")[1]

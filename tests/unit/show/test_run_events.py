@@ -57,6 +57,7 @@ def test_a_run_starts_with_its_units_but_without_their_insides() -> None:
     assert "milestones" not in told
 
 
+@pytest.mark.rows("D15")
 def test_what_happens_to_a_unit_is_said_of_a_phase_or_of_a_task() -> None:
     kinds = (ev.UnitStarted, ev.UnitRetried, ev.UnitLanded, ev.UnitParked, ev.UnitSkipped)
     assert [event_type(kind, Mode.PHASED) for kind in kinds] == [

@@ -75,6 +75,7 @@ def test_the_time_of_a_run_under_way_ends_with_what_happened_last() -> None:
     assert state["seconds"] == 2.0
 
 
+@pytest.mark.rows("T10", "T11", "L30")
 def test_the_current_task_is_the_first_that_is_not_finished() -> None:
     story = chain(3).whole("1").start("2")
     state = state_of(story)
@@ -89,6 +90,7 @@ def test_the_current_task_is_the_first_that_is_not_finished() -> None:
     assert done["task_review_iteration"] == 0
 
 
+@pytest.mark.rows("T12", "T13")
 def test_review_iterations_count_finished_attempts_of_the_current_task() -> None:
     story = chain(2).start("1").write("1").verify("1").review("1", finding("x")).rule("1")
     assert state_of(story)["task_review_iteration"] == 0
@@ -100,6 +102,7 @@ def test_review_iterations_count_finished_attempts_of_the_current_task() -> None
     assert state_of(story.finish_unit("1"))["task_review_iteration"] == 0
 
 
+@pytest.mark.rows("L32")
 def test_progress_counts_what_is_done_and_is_never_rounded_up() -> None:
     story = chain(3).whole("1", "2")
     assert state_of(story)["progress"] == "66%"
@@ -107,6 +110,7 @@ def test_progress_counts_what_is_done_and_is_never_rounded_up() -> None:
     assert state_of(Story(started()))["progress"] == "100%"
 
 
+@pytest.mark.rows("L31")
 def test_the_summary_adds_up() -> None:
     story = chain(5).whole("1").tell(ev.UnitSkipped(TWO, satisfies=True)).start("3").fail("3")
     assert state_of(story)["summary"] == {
@@ -119,6 +123,7 @@ def test_the_summary_adds_up() -> None:
     }
 
 
+@pytest.mark.rows("L1", "L25")
 def test_a_parked_task_has_failed_and_says_why() -> None:
     story = chain(1).start("1").fail("1")
     (each,) = state_of(story)["tasks"]
@@ -130,6 +135,7 @@ def test_a_parked_task_has_failed_and_says_why() -> None:
     assert state_of(silent)["tasks"][0]["error"] == Reason.VERIFY_LIMIT.meaning
 
 
+@pytest.mark.rows("L2", "L3")
 def test_what_a_failed_task_blocks_says_by_whom_also_from_afar() -> None:
     story = chain(4).whole("1").start("2").fail("2")
     assert statuses(story) == {"1": "completed", "2": "failed", "3": "blocked", "4": "blocked"}
@@ -176,6 +182,7 @@ def split_task() -> Story:
     return Story(started(*units, mode=Mode.LIFECYCLE))
 
 
+@pytest.mark.rows("L3")
 def test_a_split_task_is_completed_when_all_its_pieces_landed() -> None:
     story = split_task()
     assert statuses(story) == {"T1": "pending"}
@@ -223,6 +230,7 @@ def test_a_split_task_fails_with_a_piece_and_is_skipped_with_one() -> None:
     assert statuses(blocked) == {"T1": "blocked"}
 
 
+@pytest.mark.rows("L28")
 def test_milestones_follow_their_tasks() -> None:
     stones = (
         Milestone("M1", "Core", "the core", (TaskId("0"), TaskId("1")), TaskStatus.PENDING),
@@ -254,6 +262,7 @@ def test_milestones_know_the_pieces_of_split_tasks() -> None:
     assert state_of(story)["milestones"][0]["status"] == "in_progress"
 
 
+@pytest.mark.rows("R24")
 def test_phases_are_numbered_from_one_and_hold_their_tasks() -> None:
     state = state_of(four_phases().start("phase-1").finish_unit("phase-1"))
     assert state["phases"] == [["1", "2"], ["3", "4"], ["5", "6"], ["7", "8"]]
@@ -261,6 +270,7 @@ def test_phases_are_numbered_from_one_and_hold_their_tasks() -> None:
     assert state["current_phase_index"] == 2
 
 
+@pytest.mark.rows("D12", "D14")
 def test_a_landed_phase_names_the_commits_before_and_after_it() -> None:
     phase = phase_of(four_phases().whole("phase-1", "phase-2"), 2)
     assert phase["status"] == "completed"
@@ -270,6 +280,7 @@ def test_a_landed_phase_names_the_commits_before_and_after_it() -> None:
     assert [each["status"] for each in phase["subtasks"]] == ["completed", "completed"]
 
 
+@pytest.mark.rows("D12", "D13", "R24")
 def test_a_phase_under_way_names_its_base_and_its_tasks() -> None:
     story = four_phases().start("phase-1").tell(ev.SubtaskCompleted(UnitId("phase-1"), TaskId("1"), 1))
     phase = phase_of(story, 1)
@@ -301,6 +312,7 @@ def test_a_phase_under_way_names_its_base_and_its_tasks() -> None:
     ]
 
 
+@pytest.mark.rows("D12")
 def test_a_phase_in_its_second_attempt_is_retrying() -> None:
     story = four_phases().start("phase-1").write("phase-1").verify("phase-1", passed=False, feedback="red")
     story.tell(ev.UnitRetried(UnitId("phase-1"), 2, Cause.CHECKS_FAILED, base=BASE, start=BASE))
@@ -317,6 +329,7 @@ def test_a_phase_that_a_person_set_going_again_is_retrying() -> None:
     assert phase_of(story, 1)["subtasks"][0]["status"] == "pending"
 
 
+@pytest.mark.rows("D12", "D13")
 def test_a_failed_phase_says_which_tasks_the_agent_reported_as_done() -> None:
     phase = UnitId("phase-1")
     story = four_phases().start("phase-1").tell(ev.SubtaskCompleted(phase, TaskId("1"), 1))

@@ -39,6 +39,7 @@ def in_the_middle() -> Story:
     return story.tell(ev.SubtaskCompleted(UnitId("phase-2"), TaskId("3"), 2)).start("phase-3").wait(5)
 
 
+@pytest.mark.rows("D16", "R29")
 def test_groups_phases_and_their_tasks_are_a_tree() -> None:
     assert drawn(in_the_middle()) == snapshot(
         [
