@@ -190,6 +190,24 @@ def test_a_phase_that_is_rejected_is_tried_once_more_and_then_halts_the_run(tmp_
     assert state["current_phase_index"] == 1
 
 
+@pytest.mark.rows("D7")
+def test_a_subtask_that_fails_stops_its_phase_and_all_that_comes_after(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path, TYPED)
+    failed = {
+        "status": "failed",
+        "summary": "No models here.",
+        "subtasks_completed": ["2a"],
+        "subtasks_failed": ["2b"],
+    }
+    stuck = develops("phase-2", *sources("user", "post"), report=failed)
+    done = stage.run(BLOG, *BLOG_TURNS[:1], stuck, *BLOG_TURNS[2:], APPROVED)
+    assert (done.code, done.outcome) == (1, "halted(agent_limit)")
+    assert {event["task"] for event in done.of_type("subtask_failed")} == {"2b"}
+    assert [event["unit"] for event in done.of_type("phase_started")] == ["phase-1", "phase-2"]
+    assert [event["unit"] for event in done.of_type("attempt_reviewed")] == ["phase-1"]
+    assert stage.subjects() == ["Phase 1: Write User model tests, Write Post model tests"]
+
+
 def test_tests_are_red_until_they_are_implemented(blog: tuple[Stage, Done]) -> None:
     _, done = blog
     red = {event["unit"]: "red" in event for event in done.of_type("attempt_verified")}
