@@ -179,10 +179,18 @@ def get_task_summary(statuses: Mapping[TaskId, TaskStatus]) -> TaskSummary:
 def _milestones(run: RunState, units: Mapping[UnitId, UnitStanding]) -> Iterator[MilestoneStanding]:
     """Yields the milestones; tasks of theirs that are in no unit were done before the run."""
     statuses = {piece.id: units[unit.id].task_status for unit in run.facts.units for piece in unit.pieces}
+    statuses |= {task: standing.status for task, standing in task_standings(run, units).items()}
+    pieces = {unit.id: units[unit.id].task_status for unit in run.facts.units if unit.piece_of is not None}
     for stone in run.facts.milestones:
-        of_stone = [statuses.get(task, TaskStatus.COMPLETED) for task in stone.task_ids]
+        of_stone = [statuses.get(task) or _status_of_pieces(task, pieces) for task in stone.task_ids]
         done = sum(status in DONE for status in of_stone)
         yield MilestoneStanding(stone, milestone_status(of_stone), done)
+
+
+def _status_of_pieces(task: TaskId, pieces: Mapping[UnitId, TaskStatus]) -> TaskStatus:
+    """Returns the status of a piece that was split again, by the units that are called after it."""
+    parts = {status for unit, status in pieces.items() if unit.startswith(f"{task}-")}
+    return _joint(parts) if parts else TaskStatus.COMPLETED
 
 
 def _is_culprit(state: UnitState) -> bool:

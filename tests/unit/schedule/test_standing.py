@@ -286,6 +286,22 @@ def test_milestones_are_as_far_as_their_tasks() -> None:
     ]
 
 
+@pytest.mark.rows("L28")
+@pytest.mark.parametrize("named", ["1", "1-a"])
+def test_a_task_of_a_milestone_that_was_split_is_done_with_all_its_pieces(named: str) -> None:
+    stone = Milestone("M1", "Core", "", (TaskId(named),), TaskStatus.PENDING)
+    story = chain(1, mode=Mode.LIFECYCLE, milestones=(stone,)).start("1").fail("1")
+    pieces = (unit("1-a-a"), unit("1-a-b", after=["1-a-a"]))
+    story.tell(ev.UnitSplit(ONE, tuple(replace(piece, tasks=(TaskId("1"),)) for piece in pieces)))
+    seen = [run_standing(story.run).milestones]
+    seen += [run_standing(story.whole(name).run).milestones for name in ("1-a-a", "1-a-b")]
+    assert [(each.status, each.done) for (each,) in seen] == [
+        (TaskStatus.PENDING, 0),
+        (TaskStatus.IN_PROGRESS, 0),
+        (TaskStatus.COMPLETED, 1),
+    ]
+
+
 @pytest.mark.parametrize(
     ("accepted", "words"),
     [
