@@ -50,7 +50,7 @@ def halted(stage: Stage) -> Stage:
 
 @pytest.mark.rows("L1", "L30")
 def test_the_state_of_a_task_has_everything_that_the_plan_says_of_it(halted: Stage) -> None:
-    first, second, third = halted.status()["tasks"]
+    first, third, second = halted.status()["tasks"]  # in the order of the tree: T2 waits for T1
     assert first["user_story"] == STORY
     assert first["acceptance_criteria"] == ["there is a page", "it can be read"]
     assert (first["files_to_create"], first["files_to_modify"]) == (["page.txt"], ["README.md"])

@@ -213,7 +213,7 @@ def test_status_tells_where_a_run_stands(halted: Stage) -> None:
     assert state["tip"] == halted.repo.git("rev-parse", halted.branch)
     assert state["progress"] == "33%"
     assert state["summary"] == {
-        "total": 3, "completed": 1, "failed": 1, "in_progress": 0, "pending": 1, "skipped": 0
+        "total": 3, "completed": 1, "failed": 1, "in_progress": 0, "pending": 0, "blocked": 1, "skipped": 0
     }  # fmt: skip
     assert (state["total_tasks"], state["current_task_index"]) == (3, 1)
     assert state["completed_task_ids"] == ["1"]

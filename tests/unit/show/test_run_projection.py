@@ -118,9 +118,19 @@ def test_the_summary_adds_up() -> None:
         "completed": 1,
         "failed": 1,
         "in_progress": 0,
-        "pending": 2,
+        "pending": 0,
+        "blocked": 2,
         "skipped": 1,
     }
+
+
+@pytest.mark.rows("L1")
+def test_units_and_tasks_stand_in_the_order_of_the_tree() -> None:
+    """Groups come one after the other in the tree, whatever the order in which units may start."""
+    units = (unit("3"), unit("2", after=["3"], group=2), unit("4"))
+    state = state_of(Story(started(*units, mode=Mode.LIFECYCLE)))
+    assert [each["id"] for each in state["units"]] == ["3", "4", "2"]
+    assert [each["id"] for each in state["tasks"]] == ["3", "4", "2"]
 
 
 @pytest.mark.rows("L1", "L25")

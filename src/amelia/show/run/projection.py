@@ -26,6 +26,7 @@ from amelia.schedule.standing import (
     run_standing,
     task_standings,
 )
+from amelia.show.run.rows import groups_of
 from amelia.show.run.standing import error_of, exits_of, exits_of_run, question_json
 from amelia.show.run.task_json import counters_json, milestone_json, task_json
 from amelia.show.run.times import NEVER_BEGUN, Timeline, instant, lasted
@@ -52,7 +53,8 @@ class _View:
 def status_json(run: RunState, timeline: Timeline) -> Json:
     """Returns where a run stands, with nothing in it but what JSON knows."""
     standing = run_standing(run)
-    view = _View(run, timeline, blocked_units(run), standing, task_standings(run, standing.units))
+    tasks = task_standings(run, standing.units)
+    view = _View(run, timeline, blocked_units(run), standing, dict(sorted(tasks.items(), key=_group)))
     summary = get_task_summary({task: each.status for task, each in view.tasks.items()})
     return {
         **_head(view),
@@ -64,7 +66,7 @@ def status_json(run: RunState, timeline: Timeline) -> Json:
         **_ids(summary),
         "milestones": [milestone_json(each) for each in standing.milestones],
         **_phases(view),
-        "units": [_unit(unit, view) for unit in run.facts.units],
+        "units": [_unit(unit, view) for group in groups_of(run) for unit in group.units],
         "open_red_tests": {unit: list(tests) for unit, tests in run.red.items()},
         "deferred_findings": _ruled(run, Disposition.DEFER),
         "rejected_findings": _ruled(run, Disposition.REJECT),
@@ -72,6 +74,11 @@ def status_json(run: RunState, timeline: Timeline) -> Json:
         "budget": asdict(run.budget),
         "policy": asdict(run.facts.policy),
     }
+
+
+def _group(task: tuple[TaskId, TaskStanding]) -> int:
+    """Returns the group in which a task stands first, as in the tree."""
+    return min(unit.group for unit in task[1].units)
 
 
 def _head(view: _View) -> Json:
@@ -120,7 +127,7 @@ def _instant(at: datetime | None) -> str | None:
 
 
 def _progress(view: _View, summary: TaskSummary) -> Json:
-    """Counts tasks. A blocked task is pending in the counts; what was skipped is as good as done."""
+    """Counts tasks; what was skipped is as good as done."""
     run, tasks = view.run, list(view.tasks.values())
     current = next((n for n, task in enumerate(tasks) if task.status not in DONE), len(tasks))
     done = len(summary["completed"]) + len(summary["skipped"])
@@ -131,7 +138,8 @@ def _progress(view: _View, summary: TaskSummary) -> Json:
             "completed": len(summary["completed"]),
             "failed": len(summary["failed"]),
             "in_progress": len(summary["in_progress"]),
-            "pending": len(summary["pending"]) + len(summary["blocked"]),
+            "pending": len(summary["pending"]),
+            "blocked": len(summary["blocked"]),
             "skipped": len(summary["skipped"]),
         },
         "total_tasks": summary["total"],
