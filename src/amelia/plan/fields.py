@@ -6,7 +6,7 @@ in; what their values mean is decided in `facts`.
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +15,9 @@ from amelia.plan import facts, words
 from amelia.plan.markdown import Document
 
 _NAMES = {alias: name for name, aliases in words.FIELDS.items() for alias in aliases.split("|")}
-_LISTED = frozenset({"files", "create", "modify", "test", "criteria", "needs", "after"})
 _FILES = frozenset({"files", "create", "modify", "test"})
+_NEEDS = frozenset({"needs", "after"})
+_LISTED = _FILES | _NEEDS | {"criteria"}
 _LONGEST = max(len(alias) for alias in _NAMES) + 40  # a name, its marks and a remark in parentheses
 _YAML_NEEDS = re.compile(r"(?:depends_on|dependencies)\s*:")
 _MARKS = " \t\r\n-+*_#>•.[]xX0123456789"  # what may stand around a name; no name starts or ends with x
@@ -101,12 +102,9 @@ class FieldIndex:
         low, high = bisect_left(self._field_lines, line), bisect_right(self._field_lines, end_line)
         for field in self._fields[low:high]:
             values = [text for _, text in self._values(field, end_line)]
-            if field.name in {"needs", "after"}:
-                worded = field.name == "after"
+            if field.name in _NEEDS:
                 found["independent"] = bool(values) and all(map(facts.needs_nothing, values))
-                needs.extend(
-                    need for value in values for need in facts.references(value, worded=worded, known=unusual)
-                )
+                needs.extend(_needs(values, worded=field.name == "after", unusual=unusual))
             elif field.name == "criteria":
                 criteria.extend(values)
             elif field.name in _FILES:
@@ -213,6 +211,11 @@ def _field(number: int, cell: str) -> Field | None:
         canonical,
         cell[colon + 1 :].strip(_BLANKS) if colon >= 0 else "",
     )
+
+
+def _needs(values: Iterable[str], *, worded: bool, unusual: Mapping[str, str] | None) -> Iterator[str]:
+    for value in values:
+        yield from facts.references(value, worded=worded, known=unusual)
 
 
 def _statements(number: int, line: str, following: str) -> Iterator[_Statement]:

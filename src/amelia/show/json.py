@@ -3,7 +3,8 @@
 import json
 from typing import Any
 
-from amelia.model.plan import Complexity, Task, Unit
+from amelia.model.diagnostics import Diagnostic
+from amelia.model.plan import Complexity, Milestone, Task, Unit
 from amelia.plan.compile import CompiledPlan
 from amelia.plan.declared import required
 from amelia.plan.preamble import tracker_in_name
@@ -28,28 +29,30 @@ def plan_json(compiled: CompiledPlan, *, stem: str = "") -> str:
             "can_run": compiled.can_run,
             "tasks": [_task(task, milestone_of.get(task.id)) for task in plan.tasks],
             "units": [_unit(unit) for unit in compiled.units],
-            "milestones": [
-                {
-                    "id": milestone.id,
-                    "name": milestone.name,
-                    "description": milestone.description,
-                    "task_ids": milestone.task_ids,
-                    "status": milestone.status,
-                }
-                for milestone in compiled.milestones
-            ],
-            "diagnostics": [
-                {
-                    "severity": found.severity,
-                    "code": found.code,
-                    "message": found.message,
-                    "line": found.line,
-                    "hint": found.hint,
-                }
-                for found in compiled.diagnostics
-            ],
+            "milestones": [_milestone(each) for each in compiled.milestones],
+            "diagnostics": [_diagnostic(found) for found in compiled.diagnostics],
         },
     )
+
+
+def _milestone(milestone: Milestone) -> dict[str, Any]:
+    return {
+        "id": milestone.id,
+        "name": milestone.name,
+        "description": milestone.description,
+        "task_ids": milestone.task_ids,
+        "status": milestone.status,
+    }
+
+
+def _diagnostic(found: Diagnostic) -> dict[str, Any]:
+    return {
+        "severity": found.severity,
+        "code": found.code,
+        "message": found.message,
+        "line": found.line,
+        "hint": found.hint,
+    }
 
 
 def _milestones(compiled: CompiledPlan) -> dict[str, str]:

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Unpack
 
@@ -90,17 +91,15 @@ def command(  # noqa: PLR0913 - one for every option
     is_asking = not yes and may_ask(no_input=no_input, as_json=as_json)
     if issue is not None or _is_goal(plan):
         wanted = Wanted(settings, mode=asked, base=base, tracker=tracker, is_hands_off=yes)
-        directory = begin_draft(plan, issue, wanted)
-        if detach:
-            raise SystemExit(_leave(directory, as_json=as_json))
-        code = settle(directory, is_asking=is_asking, as_json=as_json)
-        raise SystemExit(point_on(directory, code, as_json=as_json))
-    name, new = _new(plan, settings, mode=asked)
-    new = replace(new, base=base, tracker_id=tracker or new.tracker_id, is_again=again)
-    is_said = chosen.get("parallel") is not None
-    terms = _ask(new, name=name, is_parallel_said=is_said) if is_asking else None
-    directory = _begin(new, terms, is_parallel_said=is_said)
-    raise SystemExit(_leave(directory, as_json=as_json) if detach else _follow(directory, as_json=as_json))
+        directory, follow = begin_draft(plan, issue, wanted), partial(settle, is_asking=is_asking)
+    else:
+        name, new = _new(plan, settings, mode=asked)
+        new = replace(new, base=base, tracker_id=tracker or new.tracker_id, is_again=again)
+        is_said = chosen.get("parallel") is not None
+        directory, follow = _begin(new, name if is_asking else None, is_parallel_said=is_said), drive
+    if detach:
+        raise SystemExit(_leave(directory, as_json=as_json))
+    raise SystemExit(point_on(directory, follow(directory, as_json=as_json), as_json=as_json))
 
 
 def _new(said: str | None, settings: Settings, *, mode: Mode | None) -> tuple[str, NewRun]:
@@ -133,8 +132,12 @@ def _ask(new: NewRun, *, name: str, is_parallel_said: bool) -> RunTerms:
     return terms
 
 
-def _begin(new: NewRun, confirmed: RunTerms | None, *, is_parallel_said: bool) -> RunDirectory:
-    """Makes the run, and says on which terms, unless a person has confirmed them; then what is different."""
+def _begin(new: NewRun, name: str | None, *, is_parallel_said: bool) -> RunDirectory:
+    """Makes the run, and says on which terms.
+
+    With a name, a person is asked first; of terms that were confirmed only what differs is said again.
+    """
+    confirmed = _ask(new, name=name, is_parallel_said=is_parallel_said) if name is not None else None
     directory = begin_run(new, home=state_home())
     found = started(directory)
     assert found is not None
@@ -146,10 +149,6 @@ def _begin(new: NewRun, confirmed: RunTerms | None, *, is_parallel_said: bool) -
     for notice in (*_choices(new.settings, directory), *notices(directory), *delivery_notices(found[1])):
         click.echo(f"note: {printable(notice)}", err=True)
     return directory
-
-
-def _follow(directory: RunDirectory, *, as_json: bool) -> int:
-    return point_on(directory, drive(directory, as_json=as_json), as_json=as_json)
 
 
 def _is_goal(said: str | None) -> bool:
