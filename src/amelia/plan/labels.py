@@ -87,6 +87,12 @@ _WORDED = re.compile(
     rf"(?P<word>{_WORDS})(?P<plural>s|en|n)?(?P<glue>[-_](?=\w)|[\s.#№\[(（]*(?:no\.|nr\.|n°|number|#)?\s*)(?P<id>{_WORD_ID})(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
+# a task with an id in the middle of a line, or a word for task before a colon
+_NAMED_INSIDE = re.compile(
+    rf"(?<![\w-])(?P<word>{words.alternatives(words.TASKS)})"
+    rf"(?:[\s.#№]+(?P<id>{_NUMBER}[A-Za-z]?)(?![A-Za-z0-9])(?=\s*[\])）:：–—-]|$)|(?=\s*[:：]\s*\S))",
+    re.IGNORECASE,
+)
 _FIRST_WORD = re.compile(r"[^\W\d_]+")
 _FIRST_WORDS = frozenset(found[0] for word in _KIND_OF if (found := _FIRST_WORD.match(word)))
 _LOOSE = re.compile(rf"(?P<word>{_WORDS})(?=[\s:：#№(\[]|$)", re.IGNORECASE)
@@ -171,6 +177,13 @@ def read_loose_label(text: str) -> Label | None:
     title, _, title_done = _title(text[separated.end() :])
     identifier = clean_id((separated["id"] or "").strip("`'\"()[]#№"))
     return Label(kind, identifier, title, match["word"], done=done if title_done is None else title_done)
+
+
+def find_task(text: str) -> Label | None:
+    """Finds what a line calls a task behind other words: `[Task 3] Pay`, `Bonus Task: Pay`."""
+    text = plain(text)
+    match = _NAMED_INSIDE.search(text)
+    return Label(Kind.TASK, match["id"] or "", text[match.end() :].strip(), match["word"]) if match else None
 
 
 def _may_have_word(text: str) -> bool:

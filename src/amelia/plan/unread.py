@@ -1,8 +1,9 @@
-"""Headings that look like tasks and are none: no task of a plan disappears without a word.
+"""Headings and lines that look like tasks and are none: no task of a plan disappears without a word.
 
 A heading looks like a task if it begins like the tasks that were read: with a word for task, with the word of
-its siblings, or with ids of the same letters. It has to be a task, to hold tasks or to stand inside one; any
-other is named by a finding, an error where its text would reach nobody.
+its siblings, or with ids of the same letters. So does a heading that names a task behind other words, and a
+paragraph or an item of a list that begins with such a word and an id. Each has to be a task, to hold tasks or
+to stand inside one; any other is named by a finding, an error where its text would reach nobody.
 """
 
 import re
@@ -12,8 +13,9 @@ from functools import cached_property
 
 from amelia.model.diagnostics import Diagnostic, error, info, warning
 from amelia.plan import words
-from amelia.plan.labels import Label, read_label, read_loose_label
-from amelia.plan.outline import Entry, Outline
+from amelia.plan.facts import is_usual_id
+from amelia.plan.labels import Kind, Label, find_task, read_label, read_loose_label
+from amelia.plan.outline import GROUPS, Entry, Outline, is_aside, is_deferred
 from amelia.plan.ranges import Ranges, any_within
 from amelia.plan.reading import Place
 
@@ -22,6 +24,8 @@ _STARTS = frozenset(" \t>-*+0123456789")
 _HIDDEN = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,4}[.)])[ \t>]+)?#{1,6}[ \t]*(?=\S)")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _SPAN = re.compile(r"[-–]")
+# what may stand before a task that is a paragraph or an item of a list
+_LEAD = re.compile(r"[ \t>]*(?:(?:[-*+•]|\d{1,4}[.)])[ \t]+)?(?:\[.?\][ \t]*)?")
 _SHOWN = 60
 
 
@@ -38,6 +42,8 @@ def unread_tasks(outline: Outline, places: Sequence[Place]) -> Iterator[Diagnost
         if entry.label and entry.label.called in called:
             yield from known.loose(entry, entry.label)
     yield from known.hidden(called)
+    yield from known.behind_other_words(called)
+    yield from known.stray_lines(called)
 
 
 class _Known:
@@ -52,12 +58,7 @@ class _Known:
 
     def is_lost(self, entry: Entry, label: Label) -> bool:
         """Tells whether a heading is no task, holds none, stands in none and speaks of none that was read."""
-        return not (
-            entry.line in self._own
-            or any_within(self._lines, entry.line, entry.end_line)
-            or self._is_read(label)
-            or entry.line in self._sections
-        )
+        return self._is_outside(entry) and not self._is_read(label)
 
     def loose(self, entry: Entry, label: Label) -> Iterator[Diagnostic]:
         """Yields what is to be said of a heading with a word and no usual id."""
@@ -92,6 +93,49 @@ class _Known:
             for number, text in found:
                 if number not in headings and number not in covered and number not in comments:
                     yield _unread(number, text)
+
+    def behind_other_words(self, called: Collection[str]) -> Iterator[Diagnostic]:
+        """Yields a finding for every heading that names a task, or is labelled otherwise beside tasks."""
+        for entry in self._outline.entries:
+            label, text = entry.label, entry.heading.text
+            if (label and label.called in called) or (label is None and read_loose_label(text)):
+                continue
+            named = None if label and label.word else find_task(text)  # else another reading has it
+            is_task = named is not None and (bool(named.id) or self._is_sibling(entry))
+            if named is not None and is_task and self.is_lost(entry, named):
+                yield _unread(entry.line, text)
+            elif label and self._is_labelled_otherwise(entry, label):
+                yield _maybe(entry.line, text)
+
+    def _is_labelled_otherwise(self, entry: Entry, label: Label) -> bool:
+        is_label = label.separated and label.kind not in GROUPS
+        return is_label and self._is_sibling(entry) and self._is_outside(entry)
+
+    def stray_lines(self, called: Collection[str]) -> Iterator[Diagnostic]:
+        """Yields a finding for every paragraph and every item that begins like a task, outside of them."""
+        headings = {entry.line for entry in self._outline.entries}
+        for number, line in enumerate(self._outline.document.prose, start=1):
+            if number in self._own or number in self._sections or number in headings:
+                continue
+            text = line[_lead(line) :].strip()
+            label = read_label(text) if text and line[0] != "|" else None
+            if label is not None and label.called in called and self._is_stray(label):
+                above = [entry.heading.text for entry in self._outline.above_line(number) if entry.level > 1]
+                is_beside = any(is_aside(heading) or is_deferred(heading) for heading in above)
+                yield _maybe(number, text) if is_beside else _stray(number, text)
+
+    def _is_stray(self, label: Label) -> bool:
+        """Tells whether a line begins with the label of a task: `Task 3: Pay`, not `Task notes: …`."""
+        is_id = is_usual_id(label.id) or label.id.casefold() in words.NUMBERS
+        is_named = bool(label.word) or label.kind is Kind.CODE
+        return is_id and is_named and label.separated and bool(label.title) and not self._is_read(label)
+
+    def _is_outside(self, entry: Entry) -> bool:
+        return not (
+            entry.line in self._own
+            or any_within(self._lines, entry.line, entry.end_line)
+            or entry.line in self._sections
+        )
 
     def _only_holds(self, entry: Entry, label: Label) -> bool:
         """Tells whether a heading holds tasks and says nothing else; the title of a document may."""
@@ -129,6 +173,12 @@ class _Known:
         return Counter(entry.heading.text for entry in self._outline.loose)
 
 
+def _lead(line: str) -> int:
+    found = _LEAD.match(line)
+    assert found is not None
+    return found.end()
+
+
 def _is_about(label: Label) -> bool:
     """Tells whether a heading such as `Task Overview` speaks about tasks; a word alone is for tasks only."""
     if label.called != "task" and not label.separated:
@@ -152,10 +202,19 @@ def _unread(line: int, text: str) -> Diagnostic:
     )
 
 
+def _stray(line: int, text: str) -> Diagnostic:
+    return error(
+        "unread-task",
+        f"'{text[:_SHOWN]}' looks like a task, and stands outside of all tasks that were read.",
+        line=line,
+        hint="Write `### Task <id>: <title>` as for the others, or let it begin with another word.",
+    )
+
+
 def _maybe(line: int, text: str) -> Diagnostic:
     return warning(
         "maybe-task",
-        f"'{text[:_SHOWN]}' is read as a section about tasks; nobody is asked to carry it out.",
+        f"'{text[:_SHOWN]}' is read as a text about tasks; nobody is asked to carry it out.",
         line=line,
         hint="Write `### Task <id>: <title>` if it is a task.",
     )

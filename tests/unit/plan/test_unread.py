@@ -141,3 +141,81 @@ def test_a_dependency_on_an_unusual_id_is_kept() -> None:
         b"### Task One: A\n### Task x/y: B\n- Depends on: Task One\n### Task 3: C\n- Needs x/y: no\n"
     )
     assert [task.depends_on for task in plan.tasks] == [(), ("One",), ()]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "**Task 3:** Pay",
+        "**Task 3: Pay**",
+        "- [ ] Task 3: Pay",
+        "- Task 3: Pay",
+        "1. Task 3: Pay",
+        "> Task 3: Pay",
+        "Task 3: Pay",
+        "Task three: Pay",
+    ],
+)
+@pytest.mark.parametrize("is_before", [True, False])
+def test_a_line_that_begins_like_a_task_outside_of_all_tasks_is_an_error(line: str, is_before: bool) -> None:  # noqa: FBT001
+    text = f"{line}\n\n{TWO}" if is_before else f"{TWO}\n## More\n\n{line}\n"
+    assert named(text, "unread-task") == [("unread-task", 1 if is_before else 7)]
+    assert not named(f"{TWO}\n{line}\n", "unread-task")  # task 2 has it
+
+
+def test_a_line_with_the_letters_of_other_ids_is_an_error() -> None:
+    text = "T3: Pay\n\n## T1: A\n## T2: B\n"
+    assert named(text, "unread-task") == [("unread-task", 1)]
+
+
+@pytest.mark.parametrize("title", ["Out of scope", "Appendix"])
+def test_a_line_like_a_task_where_no_work_is_planned_is_a_warning(title: str) -> None:
+    text = f"{TWO}\n## {title}\n\n- Task 3: Pay\n"
+    assert named(text, "maybe-task", "unread-task") == [("maybe-task", 7)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- Task 1: A, before the others",
+        "- Tasks 1-2: both",
+        "Task 3 is not planned.",
+        "Task notes: here",
+        "| Task 3: Pay | x |",
+        "3. Pay",
+        "Task 3:",
+    ],
+)
+def test_a_line_that_speaks_of_tasks_is_none(line: str) -> None:
+    assert not named(f"{line}\n\n{TWO}", "unread-task", "maybe-task")
+
+
+@pytest.mark.parametrize(
+    "heading",
+    ["[Task 3] Pay", "(Task 3) Pay", "Optional: Task 3: Pay", "Bonus Task: Pay", "3. Task: Pay"],
+)
+def test_a_heading_that_names_a_task_behind_other_words_is_an_error(heading: str) -> None:
+    assert named(f"{TWO}### {heading}\nMoney.\n", "unread-task", "maybe-task") == [("unread-task", 4)]
+
+
+@pytest.mark.parametrize("heading", ["Step 3: Pay", "T3: Pay", "3. Pay", "Story 1: Pay"])
+def test_a_heading_beside_tasks_that_is_labelled_otherwise_is_a_warning(heading: str) -> None:
+    assert named(f"{TWO}### {heading}\nMoney.\n", "unread-task", "maybe-task") == [("maybe-task", 4)]
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "### Checkpoint: After Tasks 1-2",
+        "### Notes on Task 1:",
+        "## Rules for a Task: none",
+        "### Phase 2: Next",
+    ],
+)
+def test_a_heading_that_mentions_tasks_is_none(heading: str) -> None:
+    assert not named(f"{TWO}{heading}\nText.\n", "unread-task", "maybe-task")
+
+
+def test_a_heading_that_names_a_task_beside_stories_is_an_error() -> None:
+    text = "## Story 1: A\n## Story 2: B\n## Bonus Task: C\n"
+    assert named(text, "unread-task", "maybe-task") == [("unread-task", 3)]
