@@ -1,7 +1,7 @@
 r"""Declared paths: how authors write them, and what each of them demands.
 
-- `spelled_out` says what is certain: `tests/test_a.py::test_x` is a file, `src/{m,n}.py` are two,
-  `src\app.py` and `src/app.py:10-20` are one.
+- `spelled_out` says what is certain: `tests/test_a.py::test_x` is a file, `src/{m,n}.py` and
+  `src/m.py, src/n.py` are two, `src\app.py`, `src/app.py:10-20` and `src/app.py (new)` are one.
 - `asked_for` says what a path demands: a file, a pattern that at least one file has to match
   (`migrations/XXXX_add.py`, `<name>.md`, `src/*.py`), or nothing, where nobody can tell which file is meant.
 """
@@ -16,8 +16,14 @@ from amelia.plan.paths import normal_path
 
 _LONGEST = 500  # no path is longer, and the expressions below need not be linear
 _MOST = 64  # files that one path with braces may name
-_COMPOUND = re.compile(r"[{:#\\]")
-_UNUSUAL = re.compile(r"[^\w./@+-]|X{2}|N{3}|YYYY|TIMESTAMP|\.{2}|[-_][NX](?![A-Za-z0-9])|^/")
+_COMPOUND = re.compile(r"[{:#\\\s]")
+_SEVERAL = re.compile(r"\s*[,;]\s+|\s+(?:[+&/]|and)\s+")
+# a part of a file, its lines, or a remark, behind its name
+_REMARKED = re.compile(
+    r"(?P<file>[^\s{}]+\.\w{1,12})"
+    r"(?:[:#][A-Za-z_][\w.-]*(?:\(\))?|\s+\([^()]*\)|\s+(?:L|lines?\s+)\d[\d\sL,–-]*)?"
+)
+_UNUSUAL = re.compile(r"[^\w./@+-]|X{2}|N{3}|YYYY|TIMESTAMP|\.{2}|[-_][NX](?![A-Za-z0-9])|^@?/")
 _LINES = re.compile(r"(?::L?\d{1,9}(?:[-–:,]\s?L?\d{1,9}){0,20}|#L\d{1,9}(?:-L?\d{1,9})?)$")
 _NODE = re.compile(r"(?P<file>[^:]*\.\w{1,12})::")
 _ESCAPED = re.compile(r"\\([_*<>\[\]{}()#])")
@@ -30,7 +36,7 @@ _PLACEHOLDER = re.compile(
     r"|(?<!\[)(?:\.{3}|…)",
 )
 _WILD = re.compile(r"[*?]")
-_UNCLEAR = re.compile(r"[\"|;]|\s(?:or|and|oder|und|ou|et|o|y|или|и)\s|\)$", re.IGNORECASE)
+_UNCLEAR = re.compile(r"[\"|;→]|->|^@/|\s(?:or|and|oder|und|ou|et|o|y|или|и)\s|\)$", re.IGNORECASE)
 _EXTENSION = re.compile(r"\.(?P<extension>\w+)$")
 _SHORT = re.compile(r"[a-z0-9]{1,6}")
 _NAMES = frozenset(
@@ -78,9 +84,20 @@ def spelled_out(path: str) -> list[str]:
     text = path.strip()
     if _COMPOUND.search(text) is None or len(text) > _LONGEST:
         return [text]
+    pieces = _SEVERAL.split(text)
+    if len(pieces) > 1 and all(map(_named_file, pieces)):
+        return [path for piece in pieces for path in spelled_out(piece)]
     if node := _NODE.match(text):
         text = node["file"]
+    text = _named_file(text) or text
     return list(dict.fromkeys(_expanded(_with_slashes(_LINES.sub("", text)))))
+
+
+def _named_file(text: str) -> str:
+    """Returns the file that a text certainly names, without a remark behind it; else nothing."""
+    found = _REMARKED.fullmatch(_LINES.sub("", text))
+    is_file = found is not None and found["file"].rpartition(".")[2].casefold() in _EXTENSIONS
+    return found["file"] if found is not None and is_file else ""
 
 
 def required(task: Task) -> Iterator[Declared]:

@@ -101,7 +101,7 @@ def paths(value: str) -> list[str]:
         return []
     value = _LINK.sub(r"`\1`", value[:_LONGEST])
     if ticked := _TICKED.findall(value):
-        return [path for text in ticked if _is_path(text.strip()) for path in spelled_out(text) if path]
+        return [path for text in ticked for path in spelled_out(text) if _is_path(path)]
     tokens = _TOKEN_OF_PATH.findall(_ADDRESS.sub("", value))
     found = (path for token in tokens for path in spelled_out(_trimmed(token)))
     return [path for path in found if _NAMED_FILE.search(path) or _IN_FOLDER.search(path)]

@@ -30,6 +30,21 @@ from amelia.plan.read import read_plan
         ("src/a{,_test}.go", ["src/a.go", "src/a_test.go"]),
         ("f{08..10}.txt", ["f08.txt", "f09.txt", "f10.txt"]),
         ("{" + ",".join(map(str, range(99))) + "}.py", ["{" + ",".join(map(str, range(99))) + "}.py"]),
+        ("src/a.py, src/b.py", ["src/a.py", "src/b.py"]),
+        ("src/a.py; src/b.py:10", ["src/a.py", "src/b.py"]),
+        ("src/A.java / src/ATest.java", ["src/A.java", "src/ATest.java"]),
+        ("src/a.py + src/b.py and src/c.py", ["src/a.py", "src/b.py", "src/c.py"]),
+        ("src/old.py → src/new.py", ["src/old.py → src/new.py"]),
+        ("src/a.py or src/b.py", ["src/a.py or src/b.py"]),
+        ("docs/terms, conditions.md", ["docs/terms, conditions.md"]),
+        ("src/a.py:ClassName", ["src/a.py"]),
+        ("src/a.py:main()", ["src/a.py"]),
+        ("src/a.py#main", ["src/a.py"]),
+        ("src/a.py (new)", ["src/a.py"]),
+        ("src/a.py L10-20", ["src/a.py"]),
+        ("src/a.py lines 10–20", ["src/a.py"]),
+        ("app.models:User", ["app.models:User"]),
+        ("src/with space.py", ["src/with space.py"]),
         ("src/{id}.py", ["src/{id}.py"]),
         ("src\\app\\a.py", ["src/app/a.py"]),
         (".\\src\\a.py", ["./src/a.py"]),
@@ -86,6 +101,7 @@ def test_a_name_is_a_file(path: str) -> None:
     "path",
     [
         *("app.models.User", "os.path", "e.g", "User", "src/models.User", "load()", "a.py | b.py"),
+        *("src/old.py → src/new.py", "src/old.py -> src/new.py", "@/components/a.ts"),
         *("src/a.py or src/b.py", "v1.2", "x" * 501 + "/ a.py", ""),
     ],
 )
@@ -147,6 +163,13 @@ def test_paths_of_data_are_spelled_out_too() -> None:
     assert read_plan(data)[0].tasks[0].files_to_create == ("src/m.py", "src/n.py")
     gsd = b"<task><name>Task 1: A</name><files>src/{m,n}.py, o.py</files></task>"
     assert read_plan(gsd)[0].tasks[0].files == ("src/m.py", "src/n.py", "o.py")
+
+
+def test_a_remark_behind_a_path_between_ticks_is_no_part_of_it() -> None:
+    plan, _ = read_plan(
+        b"### Task 1: A\n- Create: `src/a.py (new)`, `src/b.py, src/c.py`, `pytest tests/t.py`\n"
+    )
+    assert plan.tasks[0].files == ("src/a.py", "src/b.py", "src/c.py")
 
 
 def found_in(*lines: str) -> list[tuple[str, Severity]]:
