@@ -20,10 +20,11 @@ from amelia.show.run.lines import draw_change
 from amelia.show.text import printable
 
 
-def _notes(event: ev.Event) -> Iterator[str]:
-    """Yields every note of the checks: a line has room for the beginning of one."""
+def _notes(event: ev.Event, line: str) -> Iterator[str]:
+    """Yields every note of the checks, but for the first one if the line of the event has room for it."""
     if isinstance(event, ev.AttemptVerified):
-        yield from (f"noted: {printable(note)}" for note in event.notes)
+        notes = [f"noted: {printable(note)}" for note in event.notes]
+        yield from notes[1:] if notes and notes[0] in line else notes
 
 
 def _details(event: ev.Event) -> Iterator[str]:
@@ -73,7 +74,7 @@ def command(*, run: str, unit: str | None, as_json: bool) -> None:
         elif line := draw_change(recorded, state):
             click.echo(line)
             details = _details(recorded.event) if unit is not None else ()
-            for text in (*_notes(recorded.event), *details):
+            for text in (*_notes(recorded.event, line), *details):
                 click.echo(f"    {text}")
     if not as_json:
         click.echo(f"sessions: {directory.path / 'transcripts' / (ref_component(unit) if unit else '')}")
