@@ -132,23 +132,23 @@ def dominant(complexity: Complexity) -> Strategy:
 
 def estimate_tokens(task: Task) -> int:
     """Returns roughly how many tokens an agent reads for a task: its section, and its files."""
-    return _tokens(task, len(task.files))
+    return len(task.section) // _TOKEN_CHARS + _FILE_TOKENS * len(task.files)
 
 
 def estimate_minutes(task: Task) -> float:
     """Returns roughly how long a task takes: a minute, and more for files, criteria and hard subjects."""
-    return _minutes(task, len(task.files))
+    hard = task.complexity.semantic_complexity + task.complexity.requirement_uncertainty
+    return 1 + 0.5 * len(task.files) + 0.25 * len(task.acceptance_criteria) + 0.5 * hard
 
 
 def soft_limits(task: Task, limits: SizeLimits) -> list[Diagnostic]:
     """Returns a warning for every soft limit that a scored task exceeds."""
-    files = len(task.files)
     values = (
         len(task.files_to_create),
         len(task.files_to_modify),
         len(task.acceptance_criteria),
-        _tokens(task, files),
-        _minutes(task, files),
+        estimate_tokens(task),
+        estimate_minutes(task),
         task.complexity.total,
     )
     allowed = (
@@ -175,15 +175,6 @@ def soft_limits(task: Task, limits: SizeLimits) -> list[Diagnostic]:
     ]
 
 
-def _tokens(task: Task, files: int) -> int:
-    return len(task.section) // _TOKEN_CHARS + _FILE_TOKENS * files
-
-
-def _minutes(task: Task, files: int) -> float:
-    hard = task.complexity.semantic_complexity + task.complexity.requirement_uncertainty
-    return 1 + 0.5 * files + 0.25 * len(task.acceptance_criteria) + 0.5 * hard
-
-
 def _score(task: Task, limits: SizeLimits, *, text: str, unclear: bool) -> Complexity:
     found = _words(text)
     known = _KNOWN.intersection(found)
@@ -194,7 +185,7 @@ def _score(task: Task, limits: SizeLimits, *, text: str, unclear: bool) -> Compl
         subjects.update(phrase for phrase in _SUBJECT_PHRASES if phrase in running)
         vague = vague.union(phrase for phrase in _VAGUE_PHRASES if phrase in running)
     paths = task.files
-    excess = _tokens(task, len(paths)) / max(1, limits.max_input_tokens) - 1
+    excess = estimate_tokens(task) / max(1, limits.max_input_tokens) - 1
     files = set(map(normal_path, paths))
     return Complexity(
         file_scope=min(5.0, _POINT * len(files)),
