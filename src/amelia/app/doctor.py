@@ -127,7 +127,7 @@ def _look_at_home(patient: _Patient) -> Iterable[Check]:
 def _look_at_runs(patient: _Patient) -> Iterable[Check]:
     inventory = take_inventory(patient.home)
     idle = [known for known in inventory.runs if not known.is_driven]
-    final = [known for known in idle if known.run.outcome is not None and known.run.outcome.is_final]
+    final = [known for known in idle if known.run.is_final]
     finished = [known.run.facts for known in final if known.directory.store.exists()]
     here = str(repository_around(patient.place))
     is_here = all((facts.replay_of or facts.repository) == here for facts in finished)

@@ -136,12 +136,12 @@ async def drive_run(directory: RunDirectory, journal: Journal, watcher: Watcher)
     past = journal.read()
     run = fold(recorded.event for recorded in past)
     shop = open_workshop(directory, run.facts, past)
-    if _is_final(run):
+    if run.is_final:
         run = heard(journal, run)
-    driven = Driven(run, was_final=_is_final(run) and not is_deliverable(run))
+    driven = Driven(run, was_final=run.is_final and not is_deliverable(run))
     if is_deliverable(run):
         watcher.begin(past)
-    while not _is_final(driven.run):
+    while not driven.run.is_final:
         await recover(shop)
         found = await to_thread.run_sync(unaccounted, past, run.facts.agents)
         steps = WorkshopSteps(shop)
@@ -153,7 +153,7 @@ async def drive_run(directory: RunDirectory, journal: Journal, watcher: Watcher)
         if driven.run.is_paused or driven.stopped_by or not journal.requests():
             break
         past = journal.read()
-    if _is_final(driven.run):
+    if driven.run.is_final:
         await to_thread.run_sync(lambda: keep_work(shop, is_final=True))
         driven = replace(driven, run=await deliver(directory, journal, driven.run, watcher=watcher))
     return driven
@@ -163,10 +163,6 @@ def _put_away(shop: Workshop) -> None:
     """Keeps what there is of a run that stops, or waits, and writes its record."""
     keep_work(shop, is_final=False)
     shop.recorder.close()
-
-
-def _is_final(run: RunState) -> bool:
-    return run.outcome is not None and run.outcome.is_final
 
 
 def prepare_run(new: NewRun, directory: RunDirectory, *, source: Source, base: CommitId | None) -> RunStarted:

@@ -304,6 +304,11 @@ class RunState:
     record_reason: Reason = Reason.BROKEN
     outcome: Outcome | None = None
 
+    @property
+    def is_final(self) -> bool:
+        """Says whether the run is over for good, so that nobody can act on it any more."""
+        return self.outcome is not None and self.outcome.is_final
+
     def __repr__(self) -> str:
         kinds = [type(state).__name__.lower() for state in self.units.values()]
         counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))

@@ -81,7 +81,7 @@ def awaits_default(run: RunState) -> bool:
 
 def _defaults(run: RunState) -> Iterator[tuple[UnitId, str, datetime]]:
     """Yields the units whose question is answered by default, with the answer and the moment."""
-    if run.outcome is not None and run.outcome.is_final:
+    if run.is_final:
         return
     for unit in run.open:
         match run.units[unit]:

@@ -186,7 +186,7 @@ async def drive_replay(playing: Playing, watcher: Watcher) -> Driven:
     while True:
         with SqliteJournal(playing.directory.journal) as journal:
             driven = await drive_run(playing.directory, journal, director)
-        is_final = driven.run.outcome is not None and driven.run.outcome.is_final
+        is_final = driven.run.is_final
         if is_final or driven.stopped_by is not None or not director.goes_on(driven.run):
             return driven
 

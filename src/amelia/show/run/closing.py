@@ -13,7 +13,7 @@ from amelia.schedule.budget import is_run_out
 from amelia.schedule.standing import unit_status
 from amelia.show.run.scene import Scene
 from amelia.show.run.spans import Line, Span, Style
-from amelia.show.run.standing import Exit, exits_of, exits_of_run, is_final, spent_text, unheld_text
+from amelia.show.run.standing import Exit, exits_of, exits_of_run, spent_text, unheld_text
 from amelia.show.run.times import duration, lasted
 from amelia.show.text import printable, width
 
@@ -67,7 +67,7 @@ def draw_summary(scene: Scene) -> Line:
 
 def _asking(scene: Scene) -> Sequence[UnitId]:
     """Returns the units that wait for a person; those behind skipped work only if nothing else does."""
-    if is_final(scene.run):
+    if scene.run.is_final:
         return ()
     parked = [unit for unit in scene.run.open if isinstance(scene.run.units[unit], Parked)]
     if parked or scene.run.outcome is None:

@@ -45,14 +45,9 @@ def outcome_in_words(run: RunState) -> str:
     return result
 
 
-def is_final(run: RunState) -> bool:
-    """Says whether a run is over for good, so that nobody can act on it any more."""
-    return run.outcome is not None and run.outcome.is_final
-
-
 def is_settled(run: RunState) -> bool:
     """Says whether nothing of a run waits for a person any more, its delivery included."""
-    return is_final(run) and run.delivery.refused is None
+    return run.is_final and run.delivery.refused is None
 
 
 def error_of(state: UnitState) -> str | None:
@@ -70,7 +65,7 @@ def error_of(state: UnitState) -> str | None:
 
 def exits_of(run: RunState, unit: UnitId, blocked: Blocked) -> tuple[Exit, ...]:
     """Returns what a person can do about a unit that waits for one; nothing for any other."""
-    if is_final(run):
+    if run.is_final:
         return ()
     state = run.units[unit]
     if isinstance(state, Parked):
