@@ -106,6 +106,8 @@ def test_a_number_in_a_sentence_is_never_a_limit_or_a_login(text: str) -> None:
         ({"message": "Internal error: no access", "data": {"errorName": "ProviderAuthError"}}, Ending.AUTH),
         ({"message": "Internal error: bad upstream", "data": {"errorName": "APIError"}}, Ending.LIMITED),
         ({"message": "Internal error: bad upstream", "data": {"errorName": "DiskError"}}, Ending.FAILED),
+        ({"message": "x", "data": {"errorName": "ContextOverflowError"}}, Ending.OVERFLOW),
+        ({"message": "x", "data": {"codexErrorInfo": "contextWindowExceeded"}}, Ending.OVERFLOW),
         ({"message": "Internal error: 7 is no text", "data": {"errorName": "APIError"}}, Ending.FAILED),
         (
             {"message": "x", "data": {"details": "run failed: litellm.RateLimitError: slow down"}},
@@ -127,7 +129,7 @@ def test_the_words_of_an_error_are_said_once() -> None:
     [
         ({"category": "access"}, Ending.AUTH),
         ({"category": "limit", "actions": ["retry"]}, Ending.LIMITED),
-        ({"category": "limit", "actions": ["new_session"]}, Ending.FAILED),
+        ({"category": "limit", "actions": ["new_session"]}, Ending.OVERFLOW),
         ({"category": "service", "actions": []}, Ending.LIMITED),
         ({"category": "connection"}, Ending.LIMITED),
         ({"category": "connection", "title": "door 404 of 422 is open"}, Ending.LIMITED),

@@ -96,12 +96,21 @@ def test_a_text_without_an_object_is_no_report() -> None:
         ("litellm.AuthenticationError: AuthenticationError: OpenAIException - no", Ending.AUTH),
         ("Error: 429 Too Many Requests", Ending.LIMITED),
         ("Error: 503 Service Unavailable", Ending.LIMITED),
+        ('{"error": {"type": "overloaded_error", "message": "Overloaded"}}', Ending.LIMITED),
+        ("litellm.ContextWindowExceededError: litellm.BadRequestError: 400", Ending.OVERFLOW),
+        ("litellm.NotFoundError: no model m", Ending.MODEL_NOT_FOUND),
     ],
 )
 def test_a_program_that_ends_well_with_a_notice_of_a_fault_had_that_fault(last: str, ending: Ending) -> None:
     found = ended("Aider v0.86.2", "Model: m", "", last, "Check your settings.", "")
     assert found is not None
     assert (found.ending, found.detail) == (ending, last)
+
+
+def test_work_that_is_about_faults_is_none() -> None:
+    found = ended("I looked at the client.", "Error: 429 was not retried; I added that.", "Tokens: 100 sent.")
+    assert found is not None
+    assert found.ending is Ending.OK
 
 
 def test_a_report_outweighs_what_stands_before_it() -> None:

@@ -8,6 +8,7 @@ from amelia.drive.fault_texts import NOTICE_LIMIT, fault_of_message, fault_of_pr
 from amelia.model.agents import Ending
 
 AUTH, LIMITED, FAILED = Ending.AUTH, Ending.LIMITED, Ending.FAILED
+NO_CREDIT, NO_MODEL, OVERFLOW = Ending.NO_CREDIT, Ending.MODEL_NOT_FOUND, Ending.OVERFLOW
 RETRYING = "Info: Request failed due to a transient API error. Retrying..."
 
 
@@ -29,7 +30,16 @@ def first(text: str) -> Ending | None:
         ("Incorrect API key provided: abc.", AUTH),
         ("API key not valid. Please pass a valid API key.", AUTH),
         ("The OAuth token has expired", AUTH),
-        ("Your credit balance is too low to access the API", AUTH),
+        ("Your credit balance is too low to access the API", NO_CREDIT),
+        ("HTTP 402: insufficient credits", NO_CREDIT),
+        ('429 {"error":{"message":"You exceeded your quota","code":"insufficient_quota"}}', NO_CREDIT),
+        ("litellm.NotFoundError: AnthropicException - model: big", NO_MODEL),
+        ('HTTP 404: {"error":{"type":"not_found_error","message":"model: big"}}', NO_MODEL),
+        ("litellm.ContextWindowExceededError: litellm.BadRequestError: 400", OVERFLOW),
+        ('400 {"error":{"code":"context_length_exceeded"}}', OVERFLOW),
+        ("API Error: 400 prompt is too long: 210000 tokens > 200000 maximum", OVERFLOW),
+        ("Error: the request exceeds the available context size", OVERFLOW),
+        ("HTTP 429: too many input tokens for a minute", LIMITED),
         ("You exceeded your current quota, please check your plan", LIMITED),
         ("You have reached your weekly limit", LIMITED),
         ("The model is currently overloaded", LIMITED),
@@ -72,6 +82,19 @@ def test_an_error_tells_its_fault_by_a_status_a_name_or_a_sentence(text: str, fa
         ("Request failed tests pass again; 503 is retried.", None),
         ("429 files were changed.", None),
         ("404 pages are rendered now", None),
+        ("Error: 404 no model big", NO_MODEL),
+        ("Error: 402 Payment Required", NO_CREDIT),
+        ("[API Error: 400 This model's maximum context length is 8 tokens.]", OVERFLOW),
+        ("Error: HTTP 429 was not retried in client.py; I added that.", None),
+        ("Error: 401 Unauthorized came from the door. I've fixed the lock, and all 12 tests pass.", None),
+        ("API Error: 429 is now mapped to a pause.", None),
+        ("404: the page now says so.", None),
+        ("500: added a page for it", None),
+        ("Login failed because nobody was there: I created a user.", None),
+        ("Fix for openai.RateLimitError (HTTP 429): wait.", None),
+        ('Error: HTTP 401 is what the door says.\n\n{"status": "completed", "summary": "x"}', None),
+        ('Error: 429 slow down\n{"message": "slow down", "code": 429}', LIMITED),
+        ("I encountered an error: HTTP 429. Upgrade now, or retry later.", LIMITED),
         ("Error: " + "the roof leaks, " * NOTICE_LIMIT + "HTTP 429", None),
         ("", None),
     ],
@@ -123,7 +146,9 @@ def test_a_sentence_about_such_things_is_no_notice(text: str) -> None:
         ("no credentials for this tenant", [AUTH]),
         ("upstream connect error or disconnect/reset before headers", [LIMITED]),
         ("something internal broke", [LIMITED]),
-        ("the context is too long, try again with less", [FAILED]),
+        ("the context is too long, try again with less", [OVERFLOW]),
+        ("the model big does not exist", [NO_MODEL]),
+        ("7 is above the maximum of doors", [FAILED]),
         ("scripted fault", []),
     ],
 )
@@ -136,7 +161,7 @@ def test_any_text_is_taken(text: str) -> None:
     list(faults_in(text))
     list(fault_of_provider(text))
     for is_idle in (True, False):
-        assert fault_of_message(text, is_idle=is_idle) in {None, AUTH, LIMITED}
+        assert fault_of_message(text, is_idle=is_idle) is not FAILED
 
 
 @pytest.mark.parametrize("piece", ["a ", "Error ", "error: ", "you have ", "a.b.", "HTTP status ", "{ "])

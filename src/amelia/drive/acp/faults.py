@@ -68,8 +68,8 @@ def failure_of(answer: Table) -> tuple[Ending, str] | None:
     match failure.get("category"):
         case "access":
             return Ending.AUTH, words
-        case "limit" if not is_for_good:
-            return Ending.LIMITED, words
+        case "limit":
+            return Ending.OVERFLOW if is_for_good else Ending.LIMITED, words
         case "service" | "connection":  # what a refused request is called, too
             return next(_by_text([words]), Ending.LIMITED), words
         case _:

@@ -27,6 +27,7 @@ from pydantic_ai.exceptions import (
     UserError,
 )
 
+from amelia.drive.fault_texts import FULL
 from amelia.drive.status import ending_of_status
 from amelia.drive.stream import DETAIL_LIMIT, NUMBER_LIMIT
 from amelia.model.agents import Ending
@@ -44,10 +45,6 @@ _OUTAGES = (
     ModelRequestTimeout,
     ModelServerError,
     ModelUnavailableError,
-)
-_FULL = re.compile(
-    r"context[ _](?:length|window|size)|(?:prompt|input) is too long|too many (?:input )?tokens",
-    re.IGNORECASE,
 )
 _NO_EVENT = "Streamed response ended without content"  # what the library says when not a single one came
 _AN_EPOCH = 10**9  # a larger number of seconds is a date, not a time to wait
@@ -74,7 +71,7 @@ def read_fault(error: Exception, now: datetime) -> ModelFault:
     """Understands an error."""
     status = error.status_code if isinstance(error, ModelHTTPError) else None
     ending, words = _ending(error, status), _words(error)
-    if ending is Ending.FAILED and isinstance(error, ModelAPIError) and _FULL.search(words):
+    if ending is Ending.FAILED and isinstance(error, ModelAPIError) and FULL.search(words):
         ending = Ending.OVERFLOW
     wait = _wait(error, now) if ending is Ending.LIMITED else None
     until = None if wait is None else (now + wait).isoformat(timespec="seconds")

@@ -9,7 +9,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from amelia.drive.fault_texts import fault_of_message, faults_in
+from amelia.drive.fault_texts import fault_of_message, faults_in, is_answer_of_provider
 from amelia.drive.objects import objects_in
 from amelia.drive.plain import read_plain_line
 from amelia.drive.stream import DETAIL_LIMIT, MESSAGE_LIMIT, TEXT_LIMIT, Heard, Line, Result
@@ -49,7 +49,8 @@ class CommandLines:
         text = "\n".join(self._lines)
         if exit_code != 0:
             return self._fault_of_failure(errors)
-        if not objects_in(text) and (fault := self._fault_of_text()) is not None:
+        has_report = not all(is_answer_of_provider(each.value) for each in objects_in(text))
+        if not has_report and (fault := self._fault_of_text()) is not None:
             return fault
         return Result(ending=Ending.OK, text=text[-MESSAGE_LIMIT:])
 
