@@ -11,7 +11,7 @@
 import re
 from dataclasses import dataclass, replace
 
-from amelia.drive.objects import objects_in
+from amelia.drive.objects import read_message
 from amelia.drive.stream import DETAIL_LIMIT, TEXT_LIMIT, Heard, Result
 from amelia.model.agents import (
     Ending,
@@ -54,6 +54,7 @@ class Seen:
     understood: int = 0
     unparsed: int = 0
     written: tuple[Written, ...] = ()
+    unread: tuple[str, ...] = ()
 
     def plus(self, heard: Heard) -> "Seen":
         """Returns the same with one more event; the last result counts."""
@@ -95,6 +96,7 @@ def conclude(seen: Seen, *, exit_code: int | None, ended_by: Ending | None, erro
         until=result.until if result and ending is Ending.LIMITED else None,
         usage=seen.usage,
         written=seen.written if ending is Ending.OK else (),
+        unread=seen.unread if ending is Ending.OK else (),
     )
 
 
@@ -103,10 +105,11 @@ def _with_written_report(seen: Seen) -> Seen:
     result = seen.result or Result(ending=Ending.OK)
     if result.ending is not Ending.OK or result.report is not None:
         return seen
-    written = objects_in(seen.text)
-    if not written:
+    message = read_message(seen.text)
+    if not (written := message.written):
         return seen
-    return replace(seen, result=replace(result, report=written[-1].value), written=written)
+    report = replace(result, report=written[-1].value)
+    return replace(seen, result=report, written=written, unread=message.unread)
 
 
 def unusable(seen: Seen, exit_code: int | None, errors: str) -> Result | None:

@@ -4,6 +4,8 @@
   model was thinking (`<think>…</think>`).
 - Only outermost objects count: what stands inside another one, or inside a text of it, is a part of it.
 - An object that fills its lines, or its fence, stands alone; one inside a sentence or other code is a quote.
+- What begins a line as an object does and is none, for a mistake in it or because it was cut off, is not
+  read; its first name is told, so that nobody takes a quote beside it for the answer that it was to be.
 - The time is linear in the length of the message, whatever stands in it: a brace that was part of an object
   which turned out to be none is not begun with again, so that no character is read more than a few times.
 """
@@ -18,6 +20,7 @@ from amelia.model.agents import Written
 
 MOST = 1_000
 """Objects at the end of a message that are kept."""
+_INDENT = 100  # characters that a line may begin with before its object does
 
 _TOKEN = re.compile(
     r"""[ \t\r\n]*+(?:
@@ -31,7 +34,17 @@ _TAGS = "think|thinking|thought|reasoning"
 _LANDMARK = re.compile(
     rf"(?P<brace>\{{)|^[ \t]*+<(?P<opened>{_TAGS})>|</(?:{_TAGS})>(?=[ \t]*+\r?$)", re.MULTILINE
 )
+_BEGUN = re.compile(r"""\{(?:\s|//[^\n]*+\n)*+["']?(?P<name>[^\W\d]\w{0,60})["']?\s*+:""")
 _FENCE = re.compile(r"^[ \t]{0,3}(?P<mark>`{3,}+|~{3,}+)(?P<info>[^\n]*+)$", re.MULTILINE)
+_OTHER_CODE = re.compile(r"\s*+(?!json)[\w+-]", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """The objects of a message, and the first names in what was to be one and cannot be read."""
+
+    written: tuple[Written, ...] = ()
+    unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +54,15 @@ class _Span:
     start: int
     end: int
     is_broken_out: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Fence:
+    """Where the content of a fence begins and ends; it is other code if it says so, as `diff` does."""
+
+    start: int
+    end: int
+    is_other_code: bool
 
 
 class _State(Enum):
@@ -112,22 +134,32 @@ class _Reading:
 
 def objects_in(message: str) -> tuple[Written, ...]:
     """Returns the JSON objects that stand in a message, in their order."""
+    return read_message(message).written
+
+
+def read_message(message: str) -> Message:
+    """Returns the JSON objects that stand in a message, in their order, and what was to be one."""
     text = message[-MESSAGE_LIMIT:]
     if "{" not in text:
-        return ()
-    spans = list(_outermost(_spans(text)))
+        return Message()
+    met, unread = _spans(text)
+    spans = list(_outermost(met))
     alone = list(_standing_alone(text, spans))
     found: list[Written] = []
     for span, is_alone in list(zip(spans, alone, strict=True))[-MOST:]:
         value = read_object(Line(text[span.start : span.end].encode("utf-8", "replace")))
         if value is not None:
             found.append(Written(value, is_alone))
-    return tuple(found)
+    return Message(tuple(found), tuple(dict.fromkeys(unread))[-MOST:])
 
 
-def _spans(text: str) -> list[_Span]:
-    """Returns where objects stand outside of what a model was thinking; some may overlap."""
+def _spans(text: str) -> tuple[list[_Span], list[str]]:
+    """Returns where objects stand outside of what a model was thinking, and the names of what is not read.
+
+    Some spans may overlap.
+    """
     found: list[_Span] = []
+    unread: list[str] = []
     begun: set[int] = set()
     unclosed: set[str] = set()
     position = 0
@@ -143,11 +175,21 @@ def _spans(text: str) -> list[_Span]:
             else:
                 found += reading.closed
                 begun |= reading.begun
+                unread += _name_at(text, landmark.start())
         elif (tag := landmark["opened"]) is None:
             found.clear()  # what was before it was thinking, too
+            unread.clear()
         elif tag not in unclosed:
             position = _end_of_thought(text, landmark, unclosed)
-    return found
+    return found, unread
+
+
+def _name_at(text: str, brace: int) -> Iterator[str]:
+    """Yields the first name behind a brace that begins its line."""
+    line = text.rfind("\n", max(0, brace - _INDENT), brace) + 1
+    is_first = line > 0 or brace <= _INDENT
+    if is_first and _is_blank(text[line:brace]) and (begun := _BEGUN.match(text, brace)) is not None:
+        yield begun["name"]
 
 
 def _end_of_thought(text: str, opening: re.Match[str], unclosed: set[str]) -> int:
@@ -174,34 +216,38 @@ def _standing_alone(text: str, spans: Sequence[_Span]) -> Iterator[bool]:
     fences, number = _fences(text), 0
     before = 0
     for span, after in zip(spans, [*(later.start for later in spans[1:]), len(text)], strict=False):
-        while number < len(fences) and fences[number][1] < span.start:
+        while number < len(fences) and fences[number].end < span.start:
             number += 1
-        fence = fences[number] if number < len(fences) and fences[number][0] <= span.start else None
+        fence = fences[number] if number < len(fences) and fences[number].start <= span.start else None
         first, last = text[before : span.start], text[span.end : after]
         fills_lines = (before == 0 or "\n" in first) and (after == len(text) or "\n" in last)
         is_blank = _is_blank(first.rpartition("\n")[2]) and _is_blank(last.partition("\n")[0])
         is_whole = fence is None or (
-            before <= fence[0]
-            and after >= fence[1]
-            and _is_blank(text[fence[0] : span.start])
-            and _is_blank(text[span.end : fence[1]])
+            not fence.is_other_code
+            and before <= fence.start
+            and after >= fence.end
+            and _is_blank(text[fence.start : span.start])
+            and _is_blank(text[span.end : fence.end])
         )
         yield fills_lines and is_blank and is_whole and not span.is_broken_out
         before = span.end
 
 
-def _fences(text: str) -> list[tuple[int, int]]:
-    """Returns where the content of each fence begins and ends; one that is not closed ends with the text."""
-    found: list[tuple[int, int]] = []
-    opened: tuple[int, str] | None = None
+def _fences(text: str) -> list[_Fence]:
+    """Returns the fences of a text; one that is not closed ends with the text."""
+    found: list[_Fence] = []
+    opened: re.Match[str] | None = None
     for line in _FENCE.finditer(text):
-        mark, is_bare = line["mark"], not line["info"].strip()
         if opened is None:
-            opened = (line.end(), mark)
-        elif is_bare and mark.startswith(opened[1]):
-            found.append((opened[0], line.start()))
+            opened = line
+        elif not line["info"].strip() and line["mark"].startswith(opened["mark"]):
+            found.append(_fence(opened, line.start()))
             opened = None
-    return found if opened is None else [*found, (opened[0], len(text))]
+    return found if opened is None else [*found, _fence(opened, len(text))]
+
+
+def _fence(opened: re.Match[str], end: int) -> _Fence:
+    return _Fence(opened.end(), end, is_other_code=_OTHER_CODE.match(opened["info"]) is not None)
 
 
 def _is_blank(text: str) -> bool:

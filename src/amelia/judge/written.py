@@ -2,7 +2,8 @@
 
 A developer's report and an architect's plan are proved and approved by others: the last valid object counts.
 A reviewer and an evaluator decide something. Their answer counts only if every valid object in the message
-says the same, and one of them is whole and stands alone: what is quoted from a diff approves nothing.
+says the same, one of them is whole and stands alone, and nothing that was to be one is broken: what is quoted
+from a diff approves nothing.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -28,8 +29,13 @@ def only_valid(
     read: Callable[[Mapping[str, object] | None], A | Invalid],
     written: Sequence[Written],
     schema: Mapping[str, object],
+    *,
+    unread: Sequence[str] = (),
 ) -> A | Invalid:
-    """Returns what the objects of a message say, if that is one thing and said by an object of its own."""
+    """Returns what the objects of a message say, if that is one thing and said by an object of its own.
+
+    `unread` are the first names in what was to be an object and cannot be read.
+    """
     read_each = [(each, read(each.value)) for each in written]
     valid = [(each, found) for each, found in read_each if not isinstance(found, Invalid)]
     if not valid:
@@ -37,6 +43,8 @@ def only_valid(
     answers = [found for _, found in valid]
     if any(answer != answers[0] for answer in answers):
         return Invalid(f"the message holds {len(valid)} answers that differ; give one")
+    if broken := [name for name in unread if name in _required(schema)]:
+        return Invalid(f'the object that begins with "{broken[-1]}" is no valid JSON; give one that is')
     if not any(is_own(each, schema) for each, _ in valid):
         return Invalid(
             "the answer is not a whole JSON object on lines of its own, so that it may be a quote; "

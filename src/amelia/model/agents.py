@@ -312,7 +312,8 @@ class TurnEnded:
 
     `text` is the agent's last message, `detail` says for people what happened,
     `until` is the ISO time from which a limited agent can go on. Where the report had to be looked for in
-    the last message, `written` are all the objects that are there, and `report` is the last of them.
+    the last message, `written` are all the objects that are there, and `report` is the last of them;
+    `unread` are the first names in what was to be an object there and cannot be read.
     """
 
     ending: Ending
@@ -324,6 +325,7 @@ class TurnEnded:
     until: str | None = None
     usage: Usage | None = None
     written: tuple[Written, ...] = ()
+    unread: tuple[str, ...] = ()
 
 
 AgentEvent: TypeAlias = (

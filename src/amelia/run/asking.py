@@ -226,7 +226,7 @@ def _read(question: Question[A], ended: TurnEnded) -> A | Invalid:
     if not ended.written:
         return question.read(ended.report)
     if question.role in _DECIDING:
-        return only_valid(question.read, ended.written, question.schema)
+        return only_valid(question.read, ended.written, question.schema, unread=ended.unread)
     return last_valid(question.read, ended.written)
 
 

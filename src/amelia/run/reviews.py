@@ -95,7 +95,7 @@ def _partial(answer: Answer[A]) -> Mapping[str, object] | None:
     if not ended.written:
         return ended.report
     own = [each.value for each in ended.written if is_own(each, EVALUATION_SCHEMA)]
-    return own[0] if len(own) == len(ended.written) == 1 else None
+    return own[0] if len(own) == len(ended.written) == 1 and not ended.unread else None
 
 
 async def _review_prompt(shop: Workshop, command: ReviewWork) -> str:

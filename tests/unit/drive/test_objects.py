@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amelia.drive.objects import MOST, objects_in
+from amelia.drive.objects import MOST, objects_in, read_message
 from amelia.drive.stream import MESSAGE_LIMIT
 from amelia.model.agents import Written
 
@@ -64,6 +64,8 @@ def test_an_object_that_stands_alone_is_found_whatever_is_around_it(message: str
         f"> {TEXT}",
         f"{TEXT} is what the file holds",
         f"```diff\n-nothing\n+{TEXT}\n```",
+        f"```diff\n {TEXT}\n```",
+        f"~~~ python\n{TEXT}\n~~~",
         f"```python\nreport = (\n{TEXT}\n)\n```",
         f"```\n{TEXT}\nmore of the file\n```",
         f'{{"review":\n{TEXT}\n',
@@ -73,6 +75,27 @@ def test_an_object_that_stands_alone_is_found_whatever_is_around_it(message: str
 )
 def test_an_object_inside_of_something_else_is_a_quote(message: str) -> None:
     assert objects_in(message) == (Written(REPORT, stands_alone=False),)
+
+
+@pytest.mark.parametrize(
+    ("message", "unread"),
+    [
+        (f'{{"status": "failed",}}\n{TEXT}', ("status",)),
+        (f'{TEXT}\n```json\n  {{\n  "summary": "it is', ("summary",)),
+        (f"{TEXT}\n{{'status': 'failed'}}", ("status",)),
+        (f'{{ // why\n status: "failed"}}\n{TEXT}', ("status",)),
+        (f'{{"a": 1,}}\n{{"b": 1,}}\n{{"a": 2,}}\n{TEXT}', ("a", "b")),
+        (f'Answer with {{"status": "a" | "b"}}.\n{TEXT}', ()),
+        (f"int main()\n{{\n  return 0;\n}}\n{TEXT}", ()),
+        (f'<think>\n{{"status": 1,}}\n</think>\n{TEXT}', ()),
+        (f'{{"status": 1,}}</think>\n{TEXT}', ()),
+        (f'{" " * 1_000}{{"status": 1,}}\n{TEXT}', ()),
+        (TEXT, ()),
+    ],
+)
+def test_what_was_to_be_an_object_is_told_by_its_first_name(message: str, unread: tuple[str, ...]) -> None:
+    found = read_message(message)
+    assert ([each.value for each in found.written], found.unread) == ([REPORT], unread)
 
 
 OUTERMOST: list[tuple[str, list[object]]] = [

@@ -80,6 +80,14 @@ def test_what_may_be_a_quote_and_what_is_contradicted_is_no_answer(written: list
     assert found.detail
 
 
+def test_an_approval_beside_an_answer_that_cannot_be_read_is_none() -> None:
+    found = only_valid(read_review, [Written(APPROVES)], REVIEW_SCHEMA, unread=["config", "approved"])
+    assert isinstance(found, Invalid)
+    assert 'begins with "approved"' in found.detail
+    found = only_valid(read_review, [Written(APPROVES)], REVIEW_SCHEMA, unread=["config"])
+    assert found == (True, ())
+
+
 def test_rulings_that_differ_are_none() -> None:
     def rules(disposition: Disposition) -> Written:
         return Written({"items": [{"finding": 1, "disposition": disposition, "reason": "So."}]})
