@@ -158,6 +158,15 @@ def test_of_a_flood_the_end_is_kept() -> None:
     assert len(whole.text) <= MESSAGE_LIMIT
 
 
+def test_of_a_flood_of_empty_lines_no_more_is_kept_than_of_any_other() -> None:
+    lines, empty = CommandLines(None), Line(b"")
+    for _ in range(MESSAGE_LIMIT + 10):
+        lines(empty)
+    whole = lines.conclude(0, "")
+    assert whole is not None
+    assert len(whole.text) < MESSAGE_LIMIT
+
+
 @given(st.lists(st.binary(max_size=60) | st.sampled_from([b"{", b"}", b'{"a": 1}', b"```json", b"```"])))
 def test_any_output_is_taken(printed: list[bytes]) -> None:
     lines = CommandLines(S1)

@@ -7,6 +7,7 @@
 """
 
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 
 from amelia.drive.fault_texts import fault_of_message, faults_in, is_answer_of_provider
@@ -30,7 +31,7 @@ class CommandLines:
     def __init__(self, session: SessionId | None, *, model: str = "", is_resumed: bool = False) -> None:
         self._opening = SessionStarted(session, model) if session else None
         self._is_resumed = is_resumed
-        self._lines: list[str] = []
+        self._lines: deque[str] = deque()
         self._size = 0
         self._result: Result | None = None
 
@@ -56,7 +57,7 @@ class CommandLines:
 
     def _hear(self, line: Line) -> Iterator[Heard]:
         if not line.data.strip():
-            self._lines.append("")
+            self._keep("")
         for heard in read_plain_line(line):
             if isinstance(heard, Unparsed):
                 yield from self._read_text(line)
@@ -67,12 +68,16 @@ class CommandLines:
 
     def _read_text(self, line: Line) -> Iterator[Heard]:
         text = _CONTROL.sub("", line.data.decode("utf-8", "replace"))
-        self._lines.append(text[-MESSAGE_LIMIT:])
-        self._size += len(text)
-        while self._size > MESSAGE_LIMIT and len(self._lines) > 1:
-            self._size -= len(self._lines.pop(0))
+        self._keep(text[-MESSAGE_LIMIT:])
         if text.strip():
             yield Said(text[:TEXT_LIMIT])
+
+    def _keep(self, text: str) -> None:
+        """Keeps a line, and forgets the first ones where there are too many."""
+        self._lines.append(text)
+        self._size += len(text) + 1
+        while self._size > MESSAGE_LIMIT and len(self._lines) > 1:
+            self._size -= len(self._lines.popleft()) + 1
 
     def _fault_of_failure(self, errors: str) -> Result | None:
         """Returns the fault that a program failed of, if its last lines tell one."""
