@@ -236,6 +236,24 @@ async def test_what_the_repository_brings_for_agents_is_ignored(desk: Desk, role
     assert "brought" not in json.dumps([request.body["system"] for request in server.requests])
 
 
+async def test_servers_of_the_person_count_without_trust_and_never_for_who_only_reads(desk: Desk) -> None:
+    bring(desk.repo)
+    marks = desk.trace.folder / "marks"
+    marks.mkdir()
+    server = {"command": "touch", "args": [f"{marks}/own"]}
+    home = Path(os.environ["HOME"])
+    (home / ".claude").mkdir(exist_ok=True)
+    (home / ".claude.json").write_text(json.dumps({"mcpServers": {"own": server}}))
+    (home / ".claude" / "settings.json").write_text(json.dumps({"enableAllProjectMcpServers": True}))
+    before = desk.status()
+    for role, started in ((Role.REVIEWER, []), (Role.DEVELOPER, ["own"])):
+        with ModelServer([Answer(text="Hello"), DONE]) as model:
+            fresh = SessionId(str(uuid.uuid4()))
+            assert (await desk.take(desk.driver(model), role=role, session=fresh)).ending is Ending.OK
+        assert [mark.name for mark in marks.iterdir()] == started
+    assert desk.status() == before, "what the repository brings does not count all the same"
+
+
 async def test_what_a_trusted_repository_brings_counts(desk: Desk) -> None:
     bring(desk.repo)
     with ModelServer([Answer(text="Hello"), DONE]) as server:

@@ -494,11 +494,11 @@ def test_nobody_else_may_anything(stage: Stage) -> None:
 @pytest.mark.parametrize(
     ("options", "claude"),
     [
-        ((), {"settingSources": ["user"], "strictMcpConfig": True}),
+        ((), {"settingSources": ["user"]}),
         (("--trusts-repository",), {}),
         (
             ("--trusts-repository", "--read-only"),
-            {"disallowedTools": ["Bash", "Edit", "NotebookEdit", "Write"]},
+            {"disallowedTools": ["Bash", "Edit", "NotebookEdit", "Write"], "strictMcpConfig": True},
         ),
     ],
 )

@@ -284,9 +284,9 @@ def known_switches(options: argparse.Namespace) -> Table:
     """
     claude: dict[str, object] = {}
     if not options.trusts_repository:
-        claude |= {"settingSources": ["user"], "strictMcpConfig": True}
-    if options.read_only:
-        claude |= {"disallowedTools": ["Bash", "Edit", "NotebookEdit", "Write"]}
+        claude |= {"settingSources": ["user"]}
+    if options.read_only:  # without servers, which could write
+        claude |= {"disallowedTools": ["Bash", "Edit", "NotebookEdit", "Write"], "strictMcpConfig": True}
     return {"claudeCode": {"options": claude}}
 
 

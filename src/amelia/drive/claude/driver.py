@@ -2,7 +2,8 @@
 
 - Everything is said again on every turn: Claude forgets model, tools, permissions and schema on resuming.
 - A role that may not write has no tool that can; a developer's edits are accepted, its commands allowed.
-- Without trust in the repository, its settings, hooks, servers, skills and memory files are not read.
+- Without trust in the repository, its settings, hooks, servers, skills and memory files are not read. The
+  person's own servers are there for who may write, and for nobody else.
 - Claude's own retries are few: limits and outages are waited out by Amelia, without a slot.
 - Claude is given its key by a pipe, not by a variable that the commands it runs would see too. A bearer token
   and the keys of a cloud it takes by variables only; a probe says so. Our process above it still has the key
@@ -129,7 +130,6 @@ class ClaudeDriver:
 
     def _options(self, spec: TurnSpec) -> list[str]:
         settings, may_write = self.settings, spec.may_write
-        may_use_servers = settings.trusts_repository and may_write
         sources = "user,project,local" if settings.trusts_repository else "user"
         budget = spec.allowance.cost if self._has_price(spec) else None
         return [
@@ -140,7 +140,7 @@ class ClaudeDriver:
             *(_WRITER if may_write else _READER),
             f"--setting-sources={sources}",
             "--disable-slash-commands",
-            *(() if may_use_servers else ("--strict-mcp-config",)),
+            *(() if may_write else ("--strict-mcp-config",)),  # a server could write
             *((f"--model={settings.model}",) if settings.model else ()),
             *((f"--json-schema={json.dumps(spec.schema)}",) if spec.schema is not None else ()),
             *((f"--max-turns={settings.max_turns}",) if settings.max_turns is not None else ()),
