@@ -347,6 +347,9 @@ async def test_a_cloud_that_its_own_settings_choose_sees_its_keys(
 
 async def test_a_program_that_says_nothing_of_worth_is_told_by_its_last_words(trace: Trace) -> None:
     failed = await take(trace, driver(trace, FAILS))
-    assert (failed.ending, failed.exit_code) == (Ending.CRASHED, 1)
+    assert (failed.ending, failed.exit_code) == (Ending.UNUSABLE, 1)
     assert "unknown option" in failed.detail
+    failed = await take(trace, driver(trace, FAILS.replace("unknown option", "no disk")))
+    assert (failed.ending, failed.exit_code) == (Ending.CRASHED, 1)
+    assert "no disk" in failed.detail
     assert (await take(trace, driver(trace, BABBLES))).ending is Ending.GARBAGE
