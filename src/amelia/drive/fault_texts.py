@@ -127,14 +127,14 @@ _OPENING = re.compile(
     )|\{\s{0,9}"(?:error"|type"\s?:\s?"error")""",
     re.IGNORECASE | re.VERBOSE,
 )
-# How an agent tells of its work, which no notice of an error does.
+# How an agent tells of its work and of tests, which no notice of an error does.
 _MET = "encountered|experienced|received|reached|exceeded|failed|tried|retried|timed|stopped"
 _WORK = re.compile(
     rf"""\bI(?:['\u2019]ve|[ ]have)?[ ](?:(?:just|also|then|now|\w{{2,20}}ly)[ ])?
         (?:(?!(?:{_MET})\b)\w{{2,20}}ed|wrote|rewrote|made|put|set|caught|built)\b
     |(?:^\W*|[:;,.][ ]{{1,3}})(?:added|fixed|implemented|handled|mended|resolved|corrected|updated|changed
         |created|wrote)\b
-    |\A\W*fix\b|\btests?[ ](?:now[ ])?pass(?:es|ed)?\b
+    |\A\W*fix\b|\bassert(?:ion)?(?:error)?\b|\btest_\w|\btests?[ ](?:now[ ])?pass(?:es|ed)?\b
     |\b(?:is|are|does|do)[ ]now\b(?![ ](?:unavailable|overloaded|blocked|disabled|expired))
     |\bnow[ ](?:\w{{2,20}}(?:s|ed)|pass|see|raise|return|show|work)\b
     |\b(?:handled|fixed|retried|mapped|passes|pass|works|shown)[ ]now\b

@@ -128,6 +128,11 @@ def test_a_report_outweighs_what_stands_before_it() -> None:
         (["x"], "unknown option --frobnicate\n", None),
         (['{"status": "completed"}'], "", None),
         (["Error: 400 Bad Request"], "", None),
+        (["x"], "12:00:01 ERROR agent: HTTP 429 from the provider\n", Ending.LIMITED),
+        (["You have reached your weekly limit"], "", Ending.LIMITED),
+        (["FAILED test_door.py - AssertionError: not 503 Service Unavailable"], "", None),
+        (["The door says: 401 Unauthorized, and its test fails."], "", None),
+        (["Error: 401 was not handled; I added that."], "", None),
     ],
 )
 def test_a_program_that_fails_may_say_why_in_its_last_lines(

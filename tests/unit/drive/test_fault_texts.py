@@ -90,6 +90,8 @@ def test_an_error_tells_its_fault_by_a_status_a_name_or_a_sentence(text: str, fa
         ("API Error: 429 is now mapped to a pause.", None),
         ("404: the page now says so.", None),
         ("500: added a page for it", None),
+        ("AssertionError: 503 Service Unavailable", None),
+        ("Error: test_door fails with HTTP 401", None),
         ("Login failed because nobody was there: I created a user.", None),
         ("Fix for openai.RateLimitError (HTTP 429): wait.", None),
         ('Error: HTTP 401 is what the door says.\n\n{"status": "completed", "summary": "x"}', None),

@@ -84,16 +84,16 @@ class CommandLines:
         last = [*_last(errors.splitlines()), *_last(self._lines)]
         if self._is_resumed and (gone := next(filter(_GONE.search, last), None)):
             return Result(ending=Ending.SESSION_LOST, detail=gone[:DETAIL_LIMIT])
-        for line in last:
+        for line in _last(errors.splitlines()):
             fault = next(faults_in(line.strip()), None)
             if fault not in (None, Ending.FAILED):
                 return Result(ending=fault, detail=line.strip()[:DETAIL_LIMIT])
-        return None
+        return self._fault_of_text(is_idle=True)
 
-    def _fault_of_text(self) -> Result | None:
-        """Returns the fault that a program tells with its last lines although it ends well."""
+    def _fault_of_text(self, *, is_idle: bool = False) -> Result | None:
+        """Returns the fault that the last lines are a notice of: others may be what tests have printed."""
         for line in _last(self._lines):
-            fault = fault_of_message(line, is_idle=False)
+            fault = fault_of_message(line, is_idle=is_idle)
             if fault is not None:
                 return Result(ending=fault, detail=line.strip()[:DETAIL_LIMIT])
         return None
