@@ -40,6 +40,7 @@ from amelia.model.commands import Place
 from amelia.model.git import ref_component
 from amelia.model.plan import UnitId
 from amelia.record.runs import RunDirectory
+from amelia.run.faults import MENDED_BY_PERSON
 from amelia.system.git_commands import untracked
 from amelia.system.git_places import Lane
 
@@ -52,16 +53,7 @@ _DECIDING = frozenset({Role.REVIEWER, Role.EVALUATOR})
 ENDED_WELL = frozenset({Ending.OK, Ending.NO_REPORT})
 """How a turn ends that went well, with a report or without one."""
 
-_NOT_ITS_FAULT = frozenset(
-    {
-        Ending.LIMITED,
-        Ending.AUTH,
-        Ending.NO_CREDIT,
-        Ending.MODEL_NOT_FOUND,
-        Ending.UNUSABLE,
-        Ending.OUT_OF_BUDGET,
-    }
-)
+_NOT_ITS_FAULT = frozenset({Ending.LIMITED, Ending.OUT_OF_BUDGET, *MENDED_BY_PERSON})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

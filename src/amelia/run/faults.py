@@ -22,7 +22,7 @@ class ForPerson:
     detail: str
 
 
-_MENDED: Mapping[Ending, tuple[Reason, str]] = {
+MENDED_BY_PERSON: Mapping[Ending, tuple[Reason, str]] = {
     Ending.AUTH: (Reason.AUTH, "mend the agent's login or key"),
     Ending.NO_CREDIT: (
         Reason.NO_CREDIT,
@@ -41,9 +41,9 @@ _MENDED: Mapping[Ending, tuple[Reason, str]] = {
 
 def for_person(ended: TurnEnded) -> ForPerson | None:
     """Returns what a person has to mend before such a turn can go well; None if that is nothing."""
-    if ended.ending not in _MENDED:
+    if ended.ending not in MENDED_BY_PERSON:
         return None
-    reason, way = _MENDED[ended.ending]
+    reason, way = MENDED_BY_PERSON[ended.ending]
     said = (ended.detail or ended.text)[:_LONGEST]
     return ForPerson(reason, f"{said}\n{way}, then run `amelia resume`")
 

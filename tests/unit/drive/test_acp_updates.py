@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amelia.drive.acp.updates import MESSAGE_LIMIT, Updates, permission, touched_paths
+from amelia.drive.acp.updates import Updates, permission, touched_paths
 from amelia.drive.plain import read_plain_line
-from amelia.drive.stream import Heard, Line
+from amelia.drive.stream import MESSAGE_LIMIT, Heard, Line
 from amelia.model.agents import PermissionDenied, Said, ToolEnded, ToolStarted, Unparsed, Usage, Used
 
 Table = dict[str, Any]

@@ -11,10 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import cast
 
-from amelia.drive.stream import DETAIL_LIMIT, cost_of, count_of, text_of
-
-MESSAGE_LIMIT = 1_000_000
-"""Characters of one message that are kept; a report may be longer than what is shown of a message."""
+from amelia.drive.stream import DETAIL_LIMIT, MESSAGE_LIMIT, cost_of, count_of, text_of
 
 ROUNDING = 1e-9
 
