@@ -117,7 +117,7 @@ def test_a_limit_or_an_outage_that_an_agent_tells_as_its_message_is_waited_out(
     finally:
         started.process.kill()
         started.wait()
-    assert [unit["attempt"] for unit in waiting] == [1]
+    assert [unit["attempts"] for unit in waiting] == [1]
 
 
 def test_a_review_that_a_refusal_ends_is_gone_on_with_before_it_counts(desk: Desk) -> None:
