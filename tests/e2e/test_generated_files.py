@@ -14,10 +14,12 @@ SETTINGS = '[verify]\ncommand = ["sh", "check.sh"]\n'
 GENERATED = [
     *("__pycache__/a.cpython-311.pyc", "pkg/__pycache__/b.pyc", "loose.pyc", ".pytest_cache/v/x"),
     *(".mypy_cache/3.11/x.json", ".ruff_cache/x", ".hypothesis/x", "pkg.egg-info/PKG-INFO", ".tox/x"),
-    *(".venv/bin/python", "node_modules/left-pad/index.js", "web/node_modules/x.js", "target/debug/app"),
+    *(".venv/bin/python", "node_modules/left-pad/index.js", "web/node_modules/x.js", "crate/target/app"),
     *(".DS_Store", "sub/.DS_Store", ".coverage", ".coverage.host.1", "htmlcov/index.html", "Main.class"),
     *(".notes.txt.swp", "notes.txt~", ".next/x", ".gradle/x", "main.o", ".terraform/x"),
 ]
+
+WORK = ["a.py", "pkg/b.py", "crate/Cargo.toml", "target/audience.py"]
 
 
 def acts(*names: str) -> list[Act]:
@@ -40,9 +42,9 @@ def notes(stage: Stage) -> list[str]:
 
 
 def test_what_tools_leave_behind_does_not_land_and_is_told(stage: Stage) -> None:
-    done = stage.run(tasks("One"), develops("1", *acts("a.py", "pkg/b.py", *GENERATED)), APPROVED)
+    done = stage.run(tasks("One"), develops("1", *acts(*WORK, *GENERATED)), APPROVED)
     assert done.outcome == "completed"
-    assert landed(stage) == ["a.py", "pkg/b.py"]
+    assert landed(stage) == sorted(WORK)
     shown = stage.prompt("1", 1, "reviewer")
     assert "+++ b/a.py" in shown
     assert not [name for name in GENERATED if f"+++ b/{name}" in shown]
@@ -144,13 +146,15 @@ def test_names_that_may_be_anything_are_left_out_only_where_something_shows_what
 
 
 def test_a_later_unit_and_a_second_attempt_start_without_them(stage: Stage) -> None:
-    stage.repo.commit({"check.sh": "test ! -e broken && test ! -e __pycache__ && test ! -e target\n"})
+    stage.repo.commit(
+        {"check.sh": "test ! -e broken && test ! -e __pycache__ && test ! -e target\n", "pom.xml": "x\n"}
+    )
     first = develops("1", *acts("broken", "__pycache__/a.pyc", "target/x"), attempt=1)
     second = develops("1", {"delete": "broken"}, *acts("a"), attempt=2)
     third = develops("2", *acts("b", ".pytest_cache/x"))
     done = stage.run(tasks("One", "Two"), first, second, third, APPROVED)
     assert done.outcome == "completed"
-    assert landed(stage) == ["a", "b"]
+    assert landed(stage) == ["a", "b", "pom.xml"]
     events = stage.amelia("log", stage.name, "--json").of_type("attempt_ended")
     assert [sorted(event["work"].get("left_out", [])) for event in events] == [
         ["__pycache__/", "target/"],

@@ -52,7 +52,6 @@ _BESIDE: Mapping[str, tuple[str, ...]] = {
 }
 _INSIDE = ("pyvenv.cfg", "CMakeCache.txt", "meson-private")
 _TAG, _SIGNATURE = "CACHEDIR.TAG", b"Signature: 8a477f597d28d172789f06886806bc55"
-_AT_THE_TOP = frozenset({"target"})  # Rust, Java, Scala: nothing else is so common there
 _BEGIN, _END = "# Generated files, by Amelia:", "# End of generated files."
 _ESCAPED = frozenset("\\[] ")
 
@@ -159,8 +158,6 @@ def _is_excluded(name: str) -> bool:
 
 def _is_made_by_a_tool(top: Path, path: PurePosixPath) -> bool:
     place = top / path
-    if path.name in _AT_THE_TOP and len(path.parts) == 1:
-        return True
     if any(next(place.parent.glob(sign), None) for sign in _BESIDE.get(path.name, ())):
         return True
     return any((place / sign).exists() for sign in _INSIDE) or _is_tagged(place / _TAG)
