@@ -13,6 +13,7 @@ import pytest
 
 from amelia.model.git import CommitId, NotTaken, Snapshot, Stamp, attempt_ref
 from amelia.system.git_places import Lane, Purpose, Source, Store
+from amelia.system.ownership import OwnedKind, make_owned
 from amelia.workspace.lanes import prepare
 from amelia.workspace.snapshot import snapshot
 from amelia.workspace.source import open_source
@@ -174,7 +175,9 @@ def watch_git(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], 
 
 
 def start_run(repo: Repo, directory: Path, *, run: str = "r1") -> Run:
-    """Starts a run at the head of a repository."""
+    """Starts a run at the head of a repository, in a directory that is made if it is not there."""
     source = open_source(repo.path)
+    if not directory.exists():
+        make_owned(directory, OwnedKind.RUN)
     store, base = make_store(source, directory, run=run, base=source.head)
     return Run(repo, source, store, base)

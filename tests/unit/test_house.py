@@ -13,6 +13,9 @@ SOURCE = Path(__file__).parents[2] / "src" / "amelia"
 MODULES = sorted(SOURCE.rglob("*.py"))
 LONGEST_MODULE = 400
 LONGEST_FUNCTION = 40
+REMOVER = SOURCE / "workspace" / "removal.py"
+ACTS_AS_AN_AGENT = SOURCE / "drive" / "script" / "player.py"
+REMOVALS = {"rmtree", "removedirs", "rm", "-rf", "-fr"}
 VAGUE = {"utils", "util", "helpers", "helper", "common", "base", "manager", "handler", "service", "misc"}
 
 
@@ -48,3 +51,33 @@ def test_every_module_is_imported_by_another() -> None:
     named = {f"amelia.show.cli.{command}" for command in group.list_commands(click.Context(group))}
     orphans = {name for name in names - imported - named if not name.endswith(("__init__", "__main__"))}
     assert not {name for name in orphans if not name.startswith("amelia.testing.")}
+
+
+def words(path: Path) -> Iterator[str]:
+    """Yields the names that a module uses, and its texts of one word."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Attribute(attr=name) | ast.Name(id=name) | ast.alias(name=name):
+                yield name
+            case ast.Constant(value=str(text)):
+                yield text
+            case _:
+                pass
+
+
+def test_directories_are_removed_in_one_place_which_looks_at_their_marks() -> None:
+    found = {path: REMOVALS & set(words(path)) for path in MODULES}
+    # A script plays an agent, which removes what it likes in its worktree.
+    assert found.pop(REMOVER) == found.pop(ACTS_AS_AN_AGENT) == {"rmtree"}
+    assert not {path for path, removals in found.items() if removals}
+
+
+def test_git_cleans_only_where_real_directories_lead() -> None:
+    importing = {
+        path
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.module == "amelia.system.git_commands"
+        if "clean" in {alias.name for alias in node.names}
+    }
+    assert importing == {SOURCE / "workspace" / "fill.py"}

@@ -14,7 +14,7 @@ from amelia.model.plan import UnitId
 from amelia.model.proposal import Draft
 from amelia.model.state import RunState
 from amelia.record.journal import is_driven, read_journal
-from amelia.record.runs import RunDirectory, all_runs
+from amelia.record.runs import RunDirectory, all_runs, begun_journal
 from amelia.schedule.draft import fold_draft, is_draft
 from amelia.schedule.machine import fold
 from amelia.system.git_commands import diff_text
@@ -87,7 +87,7 @@ def take_inventory(home: Path) -> Inventory:
 
 
 def _known(directory: RunDirectory) -> Known | KnownDraft:
-    past = read_journal(directory.journal)
+    past = begun_journal(directory)
     events = [recorded.event for recorded in past]
     if is_draft(events):
         draft, since = fold_draft(events), past[-1].at

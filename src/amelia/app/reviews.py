@@ -25,11 +25,11 @@ from amelia.model.errors import AmeliaError, ConfigError
 from amelia.model.evidence import TestCommand
 from amelia.model.findings import Disposition, Finding, Ruling
 from amelia.model.git import CommitId, Stamp, ref_component
-from amelia.model.plan import Mode, Task, TaskId, Unit, UnitId
+from amelia.model.plan import Mode, Task, TaskId, Unit
 from amelia.model.settings import RunSettings
 from amelia.record.journal import SqliteJournal
 from amelia.record.prompts import keep_texts, own_texts
-from amelia.record.runs import RunDirectory, new_review
+from amelia.record.runs import REVIEW_UNIT, RunDirectory, new_review
 from amelia.run.checks import account
 from amelia.run.reviews import evaluate_findings, review_work
 from amelia.run.waiting import wait_out
@@ -45,7 +45,7 @@ from amelia.workspace.source import open_source, resolve
 from amelia.workspace.store import make_store
 
 Progress = Callable[[str], None]
-_UNIT = UnitId("review")
+_UNIT = REVIEW_UNIT
 _SECTION = """\
 These changes belong to no plan. Judge them by themselves: are they right and complete, do tests cover them,
 do they break or leave behind anything?
@@ -125,7 +125,7 @@ def open_review(repository: Path, *, base: str | None, home: Path) -> Generator[
     finally:
         delete_refs(source.repository, f"refs/amelia/{ref_component(directory.run)}/")
         for place in (directory.lanes, directory.store, directory.checks) if is_kept else (directory.path,):
-            remove(place)
+            remove(place, within=directory.path)
 
 
 def judge_review(review: Review, settings: RunSettings, tell: Progress) -> Judgement:

@@ -33,7 +33,7 @@ from amelia.plan.compile import CompiledPlan
 from amelia.plan.graph import footprint
 from amelia.record.journal import JournalBusyError, SqliteJournal, is_driven, read_journal
 from amelia.record.prompts import keep_texts, own_texts
-from amelia.record.runs import RunDirectory, all_runs, new_run, started, unborn_runs
+from amelia.record.runs import RunDirectory, all_runs, claim, new_run, started, unborn_runs
 from amelia.run.accounting import unaccounted
 from amelia.run.loop import RUN, Coordinator, Watcher
 from amelia.run.recover import recover
@@ -119,6 +119,7 @@ def beginning(directory: RunDirectory, source: Source) -> Generator[SqliteJourna
         # The lock tells others that this run is being made and is not a leftover.
         with SqliteJournal(directory.journal) as journal:
             yield journal
+            claim(directory)
     except BaseException:
         discard(source, run=directory.run, directory=directory.path)
         raise

@@ -21,7 +21,7 @@ from amelia.model.git import ref_component
 from amelia.model.journal import Recorded
 from amelia.model.plan import Unit
 from amelia.record.prompts import kept_texts
-from amelia.record.runs import RunDirectory
+from amelia.record.runs import RunDirectory, claim
 from amelia.run.asking import Desk
 from amelia.run.recording import Recorder
 from amelia.run.workshop import Workshop
@@ -38,6 +38,7 @@ def open_store(directory: RunDirectory, facts: RunStarted) -> Store:
 
 def store_of(directory: RunDirectory, repository: str) -> Store:
     """Returns the store that the run in a directory has of a repository."""
+    claim(directory)
     return Store(run=directory.run, directory=directory.path, source=open_source(Path(repository)))
 
 

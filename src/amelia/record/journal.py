@@ -149,7 +149,7 @@ def is_driven(path: Path) -> bool:
 def _visiting(path: Path) -> Generator[sqlite3.Connection]:
     """Opens a journal for somebody who is not its writer."""
     if not path.is_file():
-        raise JournalError(f"{path}: there is no journal", hint="`amelia status` lists the runs")
+        raise JournalError(f"{path}: there is no journal", hint=_DAMAGED)
     with _clear_errors(path), closing(_connect(path)) as base:
         _check_format(base, path)
         yield base

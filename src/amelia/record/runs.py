@@ -1,9 +1,14 @@
-"""Where runs live: one directory each under the state home, found again by name or by repository."""
+"""Where runs live: one directory each under the state home, found again by name or by repository.
+
+A directory is Amelia's if it has a mark with its name, or a journal whose first event names it: older
+versions made no marks. Whatever else lies there is not taken for a run.
+"""
 
 import re
 import secrets
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from difflib import get_close_matches
@@ -13,11 +18,24 @@ from amelia.model.drafts import RunProposed
 from amelia.model.errors import AmeliaError, ConfigError, JournalError
 from amelia.model.facts import RunId, RunStarted
 from amelia.model.journal import Recorded
+from amelia.model.plan import UnitId
 from amelia.record.journal import read_journal
+from amelia.system.ownership import (
+    RESERVED,
+    OwnedKind,
+    OwnerMark,
+    find_mark,
+    make_owned,
+    open_owned,
+    write_mark,
+)
 
 _UNSAFE = re.compile(r"[^a-z0-9]+")
 _LONGEST = 24
 _REVIEWS = "reviews"
+REVIEW_UNIT = UnitId("review")
+"""The only unit of a review on its own."""
+
 _LOCK = "processes.lock"
 _PORTION = 100
 _LONG_AGO = 60.0  # seconds; between the directory and its journal lies a moment
@@ -129,22 +147,22 @@ class RunDirectory:
 def new_run(home: Path, plan_name: str, today: datetime) -> RunDirectory:
     """Makes the directory of a new run, named after its plan and the day."""
     stem = _UNSAFE.sub("-", Path(plan_name).stem.lower()).strip("-")[:_LONGEST].strip("-") or "plan"
-    return _made(home / "runs" / f"{stem}-{today:%m%d}-{secrets.token_hex(2)}")
+    return _made(home / "runs" / f"{stem}-{today:%m%d}-{secrets.token_hex(2)}", OwnedKind.RUN)
 
 
 def new_review(home: Path, today: datetime) -> RunDirectory:
     """Makes the directory of a review on its own, which has the places of a run."""
-    return _made(home / _REVIEWS / f"review-{today:%m%d}-{secrets.token_hex(2)}")
+    return _made(home / _REVIEWS / f"review-{today:%m%d}-{secrets.token_hex(2)}", OwnedKind.REVIEW)
 
 
 def all_reviews(home: Path) -> list[RunDirectory]:
-    """Returns the directories of all reviews."""
-    return _directories(home, _REVIEWS)
+    """Returns the directories of all reviews that Amelia made."""
+    return [directory for directory in _directories(home, _REVIEWS) if is_owned(directory)]
 
 
-def _made(path: Path) -> RunDirectory:
+def _made(path: Path, kind: OwnedKind) -> RunDirectory:
     try:
-        path.mkdir(parents=True, mode=0o700)
+        make_owned(path, kind)
     except OSError as problem:
         raise ConfigError(
             f"{path}: cannot be made: {problem.strerror}",
@@ -191,7 +209,74 @@ def _repository_of(directory: RunDirectory) -> str | None:
 
 def all_runs(home: Path) -> Iterator[RunDirectory]:
     """Yields every run that has begun, or may have."""
-    return (directory for directory in _directories(home) if not _is_unborn(directory))
+    return (
+        directory
+        for directory in _directories(home)
+        if (find_mark(directory.path) is not None or directory.journal.is_file())
+        and not _is_unborn(directory)
+    )
+
+
+def is_owned(directory: RunDirectory) -> bool:
+    """Says whether the directory of a run, or of a review, is Amelia's own to remove."""
+    mark = find_mark(directory.path)
+    if mark is None and not directory.path.is_symlink():
+        mark = _told(directory)
+    is_review = directory.path.parent.name == _REVIEWS
+    kind = OwnedKind.REVIEW if is_review else OwnedKind.RUN
+    return mark is not None and (mark.kind, mark.name) == (kind, directory.run)
+
+
+def claim(directory: RunDirectory) -> None:
+    """Marks the directory of a run that has begun and whose mark does not say so.
+
+    An older version made no marks, and a killed one may not have come to it.
+    """
+    mark = find_mark(directory.path)
+    if (mark is not None and mark.is_begun) or directory.path.is_symlink():
+        return
+    told = _told(directory)
+    if told is not None and told.name == directory.run:
+        with suppress(OSError):  # who can only read here removes nothing either
+            write_mark(directory.path, told)
+
+
+def refuse_other(directory: RunDirectory) -> None:
+    """Refuses to work in a directory that is not the one of its run: a copy, a renamed one, a link."""
+    claim(directory)
+    with open_owned(directory.path):
+        pass
+
+
+def named_in(directory: RunDirectory) -> str | None:
+    """Returns the run that the first event of a journal names; None if it cannot be read, or has none."""
+    told = _told(directory)
+    return None if told is None else told.name
+
+
+def _told(directory: RunDirectory) -> OwnerMark | None:
+    """Returns the mark that the first event of a journal stands for."""
+    try:
+        first = next(iter(read_journal(directory.journal, at_most=1)), None)
+    except JournalError:
+        return None
+    if first is None or not isinstance(first.event, RunProposed | RunStarted):
+        return None
+    units = first.event.units if isinstance(first.event, RunStarted) else ()
+    kind = OwnedKind.REVIEW if [unit.id for unit in units] == [REVIEW_UNIT] else OwnedKind.RUN
+    return OwnerMark(kind, first.event.run, is_begun=True)
+
+
+def strangers(home: Path) -> Iterator[RunDirectory]:
+    """Yields the directories among runs and reviews that are not Amelia's own, runs first.
+
+    One that seems to be a run whose journal is damaged is not among them.
+    """
+    for directory in _directories(home):
+        is_damaged = directory.journal.is_file() and named_in(directory) is None
+        if not is_owned(directory) and (directory.path.is_symlink() or not is_damaged):
+            yield directory
+    yield from (directory for directory in _directories(home, _REVIEWS) if not is_owned(directory))
 
 
 def unborn_runs(home: Path) -> Iterator[RunDirectory]:
@@ -200,18 +285,36 @@ def unborn_runs(home: Path) -> Iterator[RunDirectory]:
 
 
 def _is_unborn(directory: RunDirectory) -> bool:
-    """Says whether it is certain that a run has not begun; a journal that cannot be read is no such sign."""
+    """Says whether it is certain that a run has not begun: its mark says so, and so does its journal."""
+    mark = find_mark(directory.path)
+    if mark is None or mark.is_begun:
+        return False
     try:
         if directory.journal.is_file():
             return not read_journal(directory.journal, at_most=1)
-        return time.time() - directory.path.stat().st_mtime > _LONG_AGO
+        return is_abandoned(directory)
     except (JournalError, OSError):
         return False
 
 
+def is_abandoned(directory: RunDirectory) -> bool:
+    """Says whether nobody can be about to make the journal of a directory any more."""
+    return time.time() - directory.path.stat().st_mtime > _LONG_AGO
+
+
 def _directories(home: Path, kind: str = "runs") -> list[RunDirectory]:
     places = sorted((home / kind).iterdir()) if (home / kind).is_dir() else []
-    return [RunDirectory(path) for path in places if path.is_dir()]
+    return [RunDirectory(path) for path in places if path.is_dir() and not path.name.startswith(RESERVED)]
+
+
+def begun_journal(directory: RunDirectory, *, at_most: int = -1) -> list[Recorded]:
+    """Returns the events of a run that has begun; a journal that has none any more is an error."""
+    if past := read_journal(directory.journal, at_most=at_most):
+        return past
+    raise JournalError(
+        f"{directory.journal}: the journal holds no events",
+        hint=f"restore the file from a copy; {directory.path} and the run's refs are kept",
+    )
 
 
 def started(directory: RunDirectory) -> tuple[datetime, RunStarted] | None:

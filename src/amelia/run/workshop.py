@@ -208,7 +208,7 @@ def _with_access(lane: Lane, act: Callable[[], T]) -> T:
     try:
         return act()
     except (PermissionError, GitError):  # git does not tell them apart
-        open_up(lane.directory)
+        open_up(lane.directory, within=lane.store.directory)
         return act()
 
 

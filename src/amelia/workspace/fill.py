@@ -13,18 +13,21 @@ from amelia.system.git_commands import clean, read_tree
 from amelia.workspace.removal import open_up
 
 
-def fill(where: Repository, tree: Treeish, *, keeps_ignored: bool) -> None:
-    """Puts the tree into the worktree and removes what is not in it; ignored files may stay."""
+def fill(where: Repository, tree: Treeish, *, within: Path, keeps_ignored: bool) -> None:
+    """Puts the tree into the worktree and removes what is not in it; ignored files may stay.
+
+    The worktree lies `within` a directory that Amelia made, and real directories lead there.
+    """
     assert where.work_tree is not None
     assert where.index is not None
     unlock(where.index)
     if not _is_done(read_tree(where, tree)):
-        open_up(where.work_tree)
+        open_up(where.work_tree, within=within)
         where.index.unlink(missing_ok=True)
         _demand(read_tree(where, tree), where)
     cleaned = clean(where, keeps_ignored=keeps_ignored)
     if cleaned.code != 0:
-        open_up(where.work_tree)
+        open_up(where.work_tree, within=within)
         cleaned = clean(where, keeps_ignored=keeps_ignored)
         _demand(cleaned, where)
     if cleaned.out:

@@ -52,7 +52,7 @@ def put_in(lane: Lane, path: str, *, master: Path, versions: Mapping[str, int], 
         with suppress(OSError):
             _aside(lane).rename(top)
     if not _is_untouched(top, shown):
-        remove(top)
+        remove(top, within=lane.store.directory)
         shown.versions.clear()
         shown.marks.clear()
     top.mkdir(exist_ok=True)
@@ -71,7 +71,7 @@ def take_out(lane: Lane, path: str) -> None:
     top = lane.directory / path
     if not _is_open(lane, path, makes=False) or top.is_symlink() or not top.is_dir():
         return
-    remove(_aside(lane))
+    remove(_aside(lane), within=lane.store.directory)
     top.rename(_aside(lane))
     for parent in list(top.parents)[: len(PurePosixPath(path).parts) - 1]:
         with suppress(OSError):  # somebody else's files are there, too

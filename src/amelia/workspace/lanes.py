@@ -35,11 +35,12 @@ def prepare(
     A caller who knows that the files are those of the tree saves git the look at all of them; one who
     remembers what was `written` in this lane before saves its writing, as far as nobody touched it.
     """
-    real_directory(lane.directory)
+    real_directory(lane.directory, within=lane.store.directory)
     point_at(lane, base)
     if not is_filled:
-        fill(lane.repository, tree, keeps_ignored=keeps_ignored)
-    write_repository(lane.directory / ".git", _agent_repository(lane, base, refs), written)
+        fill(lane.repository, tree, within=lane.store.directory, keeps_ignored=keeps_ignored)
+    content = _agent_repository(lane, base, refs)
+    write_repository(lane.directory / ".git", content, written, within=lane.store.directory)
     return Prepared(populate(lane, tree))
 
 

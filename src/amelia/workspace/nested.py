@@ -26,7 +26,7 @@ def stage(lane: Lane, base: CommitId) -> tuple[str, ...] | NotTaken:
         if _is_complete(answer):
             return tuple(absorbed)
         if _DENIED in answer.err:
-            open_up(lane.directory)
+            open_up(lane.directory, within=lane.store.directory)
         found = _absorb(lane, base)
         absorbed.extend(found)
         if not found:

@@ -1,44 +1,113 @@
-"""Removes and opens what an agent left behind, and never follows a link out of the worktree."""
+"""Removes and opens what is in the directories that Amelia made, and nothing else.
+
+- Whatever is removed lies in a marked directory, or is one; `within` names it, and its mark is looked at.
+- The way from there is walked directory by directory. A link on it is refused by name and never followed.
+"""
 
 import os
 import shutil
 import stat
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
+from amelia.system.ownership import MARK, link_refused, open_owned, retire
 
-def remove(path: Path) -> None:
-    """Removes a file, a link or a whole directory, whatever its permissions are; nothing there is fine."""
-    if path.is_symlink() or not path.is_dir():
-        path.unlink(missing_ok=True)
-        return
-    try:
-        shutil.rmtree(path)
-    except PermissionError:
-        open_up(path)
-        shutil.rmtree(path)
+_WALK = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def real_directory(path: Path) -> Path:
+def remove(path: Path, *, within: Path) -> None:
+    """Removes a file, a link or a whole directory, whatever its permissions are; nothing there is fine.
+
+    The mark of a directory that goes as a whole goes last.
+    """
+    with suppress(FileNotFoundError):
+        if path != within:
+            with _way_to(path, within) as parent:
+                _remove(path.name, parent)
+            return
+        with open_owned(within) as owned:
+            for name in os.listdir(owned.itself):  # noqa: PTH208 - of a descriptor
+                if name != MARK:
+                    _remove(name, owned.itself)
+            retire(within, owned)
+
+
+def real_directory(path: Path, *, within: Path) -> Path:
     """Makes sure that a path is a directory of its own, not a link to one."""
-    if path.is_symlink() or not path.is_dir():
-        remove(path)
-        path.mkdir(parents=True)
+    with _way_to(path, within, makes=True) as parent:
+        _make(path.name, parent)
+        if not stat.S_ISDIR(_mode(path.name, parent)):
+            os.unlink(path.name, dir_fd=parent)
+            _make(path.name, parent)
     return path
 
 
-def open_up(directory: Path) -> None:
+def open_up(directory: Path, *, within: Path) -> None:
     """Gives us back what an agent took from itself: access to the directories and files it owns."""
-    _allow(directory, stat.S_IRWXU)
-    for folder, folders, files in os.walk(directory):
-        for name in folders:
-            _allow(Path(folder, name), stat.S_IRWXU)
-        for name in files:
-            _allow(Path(folder, name), stat.S_IRUSR | stat.S_IWUSR)
+    with suppress(FileNotFoundError), _way_to(directory, within) as parent:
+        _open_up(directory.name, parent)
 
 
-def _allow(path: Path, wanted: int) -> None:
+@contextmanager
+def _way_to(path: Path, within: Path, *, makes: bool = False) -> Generator[int]:
+    """Opens the directory in which a path lies, by way of real directories only, which may be made."""
+    parts = path.relative_to(within).parts
+    assert parts, path
+    assert ".." not in parts, path
+    with open_owned(within) as owned, ExitStack() as opened:
+        parent, here = owned.itself, within
+        for part in parts[:-1]:
+            here /= part
+            if makes:
+                _make(part, parent)
+            parent = _enter(part, parent, here)
+            opened.callback(os.close, parent)
+        yield parent
+
+
+def _enter(name: str, parent: int, here: Path) -> int:
+    try:
+        return os.open(name, _WALK, dir_fd=parent)
+    except OSError as problem:
+        if stat.S_ISLNK(_mode(name, parent)):
+            raise link_refused(here) from problem
+        if isinstance(problem, NotADirectoryError):
+            raise FileNotFoundError(problem.errno, problem.strerror, str(here)) from problem
+        raise
+
+
+def _make(name: str, parent: int) -> None:
+    with suppress(FileExistsError):  # also by a neighbour, a moment ago
+        os.mkdir(name, dir_fd=parent)
+
+
+def _mode(name: str, parent: int) -> int:
+    return os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode
+
+
+def _remove(name: str, parent: int) -> None:
+    if not stat.S_ISDIR(_mode(name, parent)):
+        os.unlink(name, dir_fd=parent)
+        return
+    try:
+        shutil.rmtree(name, dir_fd=parent)
+    except PermissionError:
+        _open_up(name, parent)
+        shutil.rmtree(name, dir_fd=parent)
+
+
+def _open_up(name: str, parent: int) -> None:
+    _allow(name, stat.S_IRWXU, parent)
+    for _, folders, files, here in os.fwalk(name, dir_fd=parent):
+        for folder in folders:
+            _allow(folder, stat.S_IRWXU, here)
+        for file in files:
+            _allow(file, stat.S_IRUSR | stat.S_IWUSR, here)
+
+
+def _allow(name: str, wanted: int, parent: int) -> None:
     with suppress(OSError):
-        mode = path.lstat().st_mode
+        mode = _mode(name, parent)
         if not stat.S_ISLNK(mode) and mode & wanted != wanted:
-            path.chmod(stat.S_IMODE(mode) | wanted)
+            os.chmod(name, stat.S_IMODE(mode) | wanted, dir_fd=parent)

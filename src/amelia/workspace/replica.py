@@ -19,7 +19,7 @@ NO_FILTERS = "* !filter\n"
 
 
 def make_replica(source: Source, directory: Path, *, base: CommitId, objects: Iterable[Path] = ()) -> None:
-    """Makes a repository that stands at a base; `objects` are more places from which it may borrow."""
+    """Makes a repository in the directory of a run that stands at a base, and borrows `objects`, too."""
     git_dir, common = directory / ".git", source.common_dir
     directory.mkdir(parents=True)
     content = Standalone(
@@ -30,7 +30,7 @@ def make_replica(source: Source, directory: Path, *, base: CommitId, objects: It
         exclude=common / "info" / "exclude",
         shallow=common / "shallow",
     )
-    write_repository(git_dir, content)
+    write_repository(git_dir, content, within=directory.parent)
     (git_dir / "hooks").mkdir()
     attributes = common / "info" / "attributes"
     known = attributes.read_bytes() if attributes.is_file() else b""

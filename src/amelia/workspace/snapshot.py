@@ -22,7 +22,7 @@ def snapshot(
     lane: Lane, *, base: CommitId, message: str, stamp: Stamp, ref: str, with_hooks: bool = True
 ) -> Snapshot | NotTaken:
     """Commits the files of a lane on top of the base, keeps the commit under a ref, and runs the hooks."""
-    real_directory(lane.directory)
+    real_directory(lane.directory, within=lane.store.directory)
     point_at(lane, base)
     unlock(lane.index)
     disarm(lane)

@@ -39,14 +39,17 @@ class Written:
     marks: dict[str, Mark] = field(default_factory=dict[str, Mark])
 
 
-def write_repository(git_dir: Path, content: Standalone, written: Written | None = None) -> None:
-    """Puts a fresh repository in the place of whatever is there.
+def write_repository(
+    git_dir: Path, content: Standalone, written: Written | None = None, *, within: Path
+) -> None:
+    """Puts a fresh repository in the place of whatever is there, `within` a directory that Amelia made.
 
     One that was written there before, and that nobody touched, is fresh but for its head and its index.
     """
     if written is not None and _is_untouched(git_dir, content, written):
         (git_dir / "index").unlink()  # it may be another name of some other file
     else:
+        remove(git_dir, within=within)
         _write_anew(git_dir, content)
     (git_dir / "HEAD").write_text(f"{content.head}\n", encoding="ascii")
     _copy(content.index, git_dir / "index")
@@ -63,7 +66,6 @@ def write_alternates(git_dir: Path, borrowed: Iterable[Path]) -> None:
 
 
 def _write_anew(git_dir: Path, content: Standalone) -> None:
-    remove(git_dir)
     for folder in ("", "objects", "objects/info", "refs", "info"):  # git makes the others when it needs them
         (git_dir / folder).mkdir()
     (git_dir / "config").write_text(content.config, encoding="utf-8", errors="surrogateescape")

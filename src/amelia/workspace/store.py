@@ -47,9 +47,8 @@ def borrowed_objects(source: Source) -> tuple[Path, ...]:
 
 def _build(store: Store, base: CommitId | None) -> None:
     source = store.source
-    store.directory.mkdir(parents=True, exist_ok=True)
     unfinished = store.directory / "store.unfinished.git"
-    remove(unfinished)
+    remove(unfinished, within=store.directory)
     init_bare(unfinished, object_format=source.object_format)
     with (unfinished / "config").open("a", encoding="utf-8", errors="surrogateescape") as config:
         config.write(store_config(source))

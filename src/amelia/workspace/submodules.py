@@ -35,7 +35,7 @@ def populate(lane: Lane, tree: Treeish) -> tuple[str, ...]:
     """Fills all submodules of the tree that is in a worktree; returns the paths of those that stay empty."""
     modules = lane.git_dir / "modules"
     if not (lane.directory / ".gitmodules").exists():
-        remove(modules)
+        remove(modules, within=lane.store.directory)
         return ()
     before = populated(lane)
     modules.mkdir(exist_ok=True)
@@ -71,19 +71,20 @@ def populated(lane: Lane) -> tuple[str, ...]:
 
 def disarm(lane: Lane) -> None:
     """Takes back the configuration of all submodules that an agent had in hand, and what is no repository."""
+    real, run = lane.directory.resolve(), lane.store.directory
     for path in populated(lane):
-        place = lane.directory / path
-        if not place.is_dir() or not place.resolve().is_relative_to(lane.directory.resolve()):
+        place = (lane.directory / path).resolve()
+        if not place.is_dir() or not place.is_relative_to(real):
             continue
-        git_dir = place / ".git"
+        git_dir = lane.directory / place.relative_to(real) / ".git"
         if git_dir.is_symlink() or not git_dir.is_dir():
-            remove(git_dir)  # it would lead to a repository that we know nothing of
+            remove(git_dir, within=run)  # it would lead to a repository that we know nothing of
             continue
         for name in ("config", "config.worktree", "commondir"):
-            remove(git_dir / name)
+            remove(git_dir / name, within=run)
         (git_dir / "config").write_text(_config(lane.store), encoding="utf-8", errors="surrogateescape")
         if find_commit(Repository(git_dir), "HEAD") is None:
-            remove(git_dir)
+            remove(git_dir, within=run)
 
 
 def unsaved(lane: Lane) -> tuple[str, ...]:
@@ -100,7 +101,8 @@ def _is_unsaved(place: Path) -> bool:
 
 
 def _fill(lane: Lane, found: _Found) -> Repository:
-    place = real_directory(lane.directory / found.path)
+    run = lane.store.directory
+    place = real_directory(lane.directory / found.path, within=run)
     index = _index(lane, found.path)
     content = Standalone(
         head=found.commit,
@@ -110,9 +112,9 @@ def _fill(lane: Lane, found: _Found) -> Repository:
         exclude=found.module / "info" / "exclude",
         shallow=found.module / "shallow",
     )
-    write_repository(place / ".git", content)
+    write_repository(place / ".git", content, within=run)
     repository = Repository(place / ".git", work_tree=place, index=index)
-    fill(repository, found.commit, keeps_ignored=True)
+    fill(repository, found.commit, within=run, keeps_ignored=True)
     shutil.copyfile(index, place / ".git" / "index")
     return repository
 

@@ -4,9 +4,8 @@ import pytest
 
 from amelia.model.errors import ConfigError
 from amelia.model.git import attempt_ref, base_ref, branch_ref, ref_component
+from amelia.system.ownership import OwnedKind, make_owned
 from amelia.workspace.lanes import prepare
-from amelia.workspace.source import open_source
-from amelia.workspace.store import make_store
 from repositories import Repo, Run, files_in, fingerprint, git, make_repository, start_run
 
 
@@ -48,7 +47,8 @@ def test_making_a_store_again_opens_it(repo: Repo, run: Run) -> None:
 
 def test_a_store_that_was_left_half_made_is_made_again(repo: Repo, tmp_path: Path) -> None:
     half = tmp_path / "run" / "store.unfinished.git"
-    half.mkdir(parents=True)
+    make_owned(half.parent, OwnedKind.RUN)
+    half.mkdir()
     (half / "config").write_text("[")
     run = start_run(repo, tmp_path / "run")
     assert not half.exists()
@@ -130,9 +130,8 @@ def test_agents_get_neither_the_users_hooks_nor_the_users_key(repo: Repo, tmp_pa
 def test_what_the_user_excludes_is_not_part_of_the_work(repo: Repo, tmp_path: Path) -> None:
     (repo.path / ".git" / "info").mkdir(exist_ok=True)
     (repo.path / ".git" / "info" / "exclude").write_text("*.local")
-    source = open_source(repo.path)
-    store, base = make_store(source, tmp_path / "run", run="r1", base=source.head)
-    run = Run(repo, source, store, base)
+    run = start_run(repo, tmp_path / "run")
+    store, base = run.store, run.base
     agent = run.prepare()
     agent.write({"x.local": "x", "docs/mine.md": "x"})
     taken = run.snapshot()
@@ -147,7 +146,7 @@ def test_a_branch_in_the_way_is_refused_before_anything_is_made(repo: Repo, tmp_
     with pytest.raises(ConfigError, match="amelia") as caught:
         start_run(repo, tmp_path / "run")
     assert "git branch -m" in (caught.value.hint or "")
-    assert not (tmp_path / "run").exists()
+    assert not (tmp_path / "run" / "store.git").exists()
 
 
 @pytest.mark.slow

@@ -10,17 +10,28 @@ from pathlib import Path
 import pytest
 
 from amelia.model import events as ev
-from amelia.model.errors import ConfigError
+from amelia.model.errors import ConfigError, JournalError
+from amelia.model.facts import RunId
+from amelia.model.plan import Unit
 from amelia.record.journal import SqliteJournal
 from amelia.record.runs import (
+    REVIEW_UNIT,
     RunDirectory,
     UnknownRunError,
+    all_reviews,
     all_runs,
+    begun_journal,
+    claim,
     find_run,
+    is_owned,
+    new_review,
     new_run,
+    refuse_other,
     started,
+    strangers,
     unborn_runs,
 )
+from amelia.system.ownership import MARK, NotOwnedError, OwnedKind, OwnerMark, find_mark, make_owned
 from runs import started as facts_of
 from runs import unit
 
@@ -28,11 +39,17 @@ TODAY = datetime(2026, 11, 5, tzinfo=UTC)
 FACTS = facts_of(unit("1"), test_command=None)
 
 
-def make_run(home: Path, name: str, *events: ev.Event) -> RunDirectory:
+def named(run: str, *units: Unit) -> ev.RunStarted:
+    return replace(facts_of(*units or (unit("1"),), test_command=None), run=RunId(run))
+
+
+def make_run(home: Path, name: str, *events: ev.Event, is_marked: bool = True) -> RunDirectory:
     directory = RunDirectory(home / "runs" / name)
-    directory.path.mkdir(parents=True)
+    make_owned(directory.path, OwnedKind.RUN)
     with SqliteJournal(directory.journal) as journal:
         journal.append(events)
+    if not is_marked:
+        (directory.path / MARK).unlink()
     return directory
 
 
@@ -105,6 +122,69 @@ def test_a_run_that_was_killed_before_its_first_event_is_unborn(tmp_path: Path) 
     os.utime(bygone.path, (0, 0))
     assert list(unborn_runs(tmp_path)) == [empty, bare, bygone]
     assert list(all_runs(tmp_path)) == []
+
+
+def test_a_run_that_has_begun_is_never_unborn_again(tmp_path: Path) -> None:
+    emptied, bare, gone = (make_run(tmp_path, name, named(name)) for name in ("a", "b", "c"))
+    for directory in (emptied, bare, gone):
+        claim(directory)
+    with closing(sqlite3.connect(emptied.journal)) as base, base:
+        base.execute("DELETE FROM events")
+    bare.journal.write_bytes(b"")
+    gone.journal.unlink()
+    os.utime(gone.path, (0, 0))
+    assert list(unborn_runs(tmp_path)) == []
+    assert list(all_runs(tmp_path)) == [emptied, bare, gone]
+    for directory in (emptied, bare, gone):
+        with pytest.raises(JournalError):
+            begun_journal(directory)
+
+
+def test_what_has_no_mark_is_never_unborn(tmp_path: Path) -> None:
+    old = make_run(tmp_path, "a", is_marked=False)
+    (tmp_path / "runs" / "exp1").mkdir()
+    for place in (old.path, tmp_path / "runs" / "exp1"):
+        os.utime(place, (0, 0))
+    assert list(unborn_runs(tmp_path)) == []
+    assert list(all_runs(tmp_path)) == [old]
+    assert [one.run for one in strangers(tmp_path)] == ["exp1"]
+
+
+def test_a_journal_that_names_the_directory_is_as_good_as_a_mark(tmp_path: Path) -> None:
+    old = make_run(tmp_path, "a", named("a"), is_marked=False)
+    other = make_run(tmp_path, "b", named("a"), is_marked=False)
+    assert (is_owned(old), is_owned(other)) == (True, False)
+    assert [one.run for one in strangers(tmp_path)] == ["b"]
+    claim(old)
+    claim(other)
+    assert find_mark(old.path) == OwnerMark(OwnedKind.RUN, "a", is_begun=True)
+    assert find_mark(other.path) is None
+    refuse_other(old)
+    with pytest.raises(NotOwnedError, match="no mark"):
+        refuse_other(other)
+
+
+def test_a_directory_under_another_name_is_not_owned(tmp_path: Path) -> None:
+    directory = make_run(tmp_path, "a", named("a"))
+    renamed = RunDirectory(directory.path.rename(tmp_path / "runs" / "b"))
+    linked = RunDirectory(tmp_path / "runs" / "a")
+    linked.path.symlink_to(renamed.path)
+    assert [is_owned(one) for one in (renamed, linked)] == [False, False]
+    claim(linked)
+    assert list(strangers(tmp_path)) == [linked, renamed]
+    with pytest.raises(NotOwnedError, match="is a link"):
+        refuse_other(linked)
+
+
+def test_a_run_is_no_review_and_a_review_no_run(tmp_path: Path) -> None:
+    run, review = make_run(tmp_path, "a", named("a")), new_review(tmp_path, TODAY)
+    old = make_run(tmp_path, "b", named("b", unit(REVIEW_UNIT)), is_marked=False)
+    assert (all_reviews(tmp_path), is_owned(run), is_owned(old)) == ([review], True, False)
+    for one in (run, old):
+        one.path.rename(tmp_path / "reviews" / one.run)
+    moved, fitting = (RunDirectory(tmp_path / "reviews" / name) for name in ("a", "b"))
+    assert all_reviews(tmp_path) == [fitting, review]
+    assert list(strangers(tmp_path)) == [moved]
 
 
 def test_a_run_that_is_being_made_is_not_unborn(tmp_path: Path) -> None:

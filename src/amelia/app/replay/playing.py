@@ -175,7 +175,7 @@ def begin_replay(replay: Replay, *, home: Path) -> Playing:
         source = open_source(new.repository)
         begin_in(directory, new, source=source, base=source.head)
     except BaseException:
-        remove(directory.path)
+        remove(directory.path, within=directory.path)
         raise
     return Playing(replay, directory)
 

@@ -17,6 +17,7 @@ from amelia.record.runs import all_runs
 from amelia.show.cli.naming import named_run
 from amelia.show.run.watchers import watching
 from amelia.show.text import printable
+from amelia.system.ownership import OwnedKind, OwnerMark, write_mark
 from amelia.workspace.removal import remove
 
 _INTERRUPTED = 128
@@ -54,13 +55,14 @@ def command(*, run: str, save: Path | None, as_json: bool) -> None:
 def _play_saved(place: Path, *, as_json: bool) -> int:
     replay = open_saved(place)
     room = Path(tempfile.mkdtemp(prefix="amelia-replay-"))
+    write_mark(room, OwnerMark(OwnedKind.TEMPORARY, room.name))
     try:
         code = _play(replay, home=room, as_json=as_json)
     except BaseException:
-        remove(room)
+        remove(room, within=room)
         raise
     if code == 0:
-        remove(room)
+        remove(room, within=room)
     else:
         (run,) = (directory.run for directory in all_runs(room))
         click.echo(f"everything is in {room}; AMELIA_HOME={room} amelia status {run}", err=True)
