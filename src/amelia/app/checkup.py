@@ -114,9 +114,20 @@ def home_check(home: Path, *, free: int, is_writable: bool) -> Check:
 
 
 def runs_checks(
-    *, finished: int, interrupted: Sequence[str], unreadable: Sequence[str], clears: str = "amelia gc"
+    *,
+    finished: int,
+    interrupted: Sequence[str],
+    unreadable: Sequence[str],
+    strangers: Sequence[str] = (),
+    clears: str = "amelia gc",
 ) -> Iterable[Check]:
-    """Says which runs a person may want to do something about; `clears` is the command that makes room."""
+    """Says which runs a person may want to do something about; `clears` is the command that makes room.
+
+    `strangers` are directories among them that are not Amelia's own.
+    """
+    if strangers:
+        hint = "nothing there is removed; `amelia gc --all --dry-run` says why, and what you can do"
+        yield doubtful("runs", f"not Amelia's own: {_named(strangers)}", hint)
     if unreadable:
         hint = "`amelia status` in their repository says why"
         yield doubtful("runs", f"cannot be read: {_named(unreadable)}", hint)
@@ -125,7 +136,7 @@ def runs_checks(
         yield doubtful("runs", f"interrupted: {_named(interrupted)}", hint)
     if finished:
         yield doubtful("runs", f"{finished} finished, whose files are still there", f"make room: {clears}")
-    if not (unreadable or interrupted or finished):
+    if not (unreadable or interrupted or finished or strangers):
         yield well("runs", "none that needs anything")
 
 

@@ -1,21 +1,36 @@
 """Makes room where runs and reviews are over: finds what can go, with its size, and removes it.
 
 What attempts left is put into the user's repository before; journals, plans and transcripts of runs stay.
-Looking changes nothing, and a run that somebody drives is never touched.
+Looking changes nothing, and a run that somebody drives is never touched. What Amelia did not make, and runs
+that cannot be read, are kept; they are told with what a person can do about them.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from amelia.app.history import Known, KnownDraft, take_inventory
+from amelia.app.history import Inventory, Known, KnownDraft
 from amelia.app.workshops import keep_work, open_workshop
 from amelia.model.errors import AmeliaError, ConfigError
 from amelia.record.journal import is_driven
-from amelia.record.runs import RunDirectory, all_reviews, started
+from amelia.record.runs import (
+    RunDirectory,
+    all_reviews,
+    claim,
+    is_abandoned,
+    is_owned,
+    named_in,
+    started,
+    strangers,
+)
 from amelia.workspace.discard import discard
 from amelia.workspace.removal import remove
 from amelia.workspace.source import open_source
+
+_BY_HAND = "remove it by hand"
+_DAMAGED = f"its refs are kept, too; restore journal.db from a copy, or, if nobody needs the run, {_BY_HAND}"
+_LINKED = "put the directory itself there, or remove the link"
+_OF_OTHERS = "nothing, if another program needs it; AMELIA_HOME may name a directory that only Amelia uses"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,9 +63,38 @@ class Leftover:
         )
 
 
-def find_leftovers(home: Path) -> Iterator[Leftover]:
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A directory in the state home that is not cleared: why not, and what a person can do about it."""
+
+    path: Path
+    reason: str
+    advice: str
+
+
+def find_kept(home: Path, inventory: Inventory) -> Iterator[Kept]:
+    """Yields the runs that cannot be read, and the directories that are not Amelia's own to remove."""
+    foreign = [one.path for one in strangers(home)]
+    for one in inventory.lost:
+        if one.directory.path not in foreign:
+            yield Kept(one.directory.path, f"the run cannot be read: {one.problem}", _DAMAGED)
+    for path in foreign:
+        yield _foreign(RunDirectory(path))
+
+
+def _foreign(directory: RunDirectory) -> Kept:
+    path, name = directory.path, named_in(directory)
+    if path.is_symlink():
+        return Kept(path, "it is a link, and nothing is removed through links", _LINKED)
+    if name is not None and name != directory.run:
+        return Kept(path, f"it holds run {name} under another name", f"rename it to {name}, or {_BY_HAND}")
+    if directory.journal.exists():
+        return Kept(path, "it has no mark that says what it is here", f"if nobody needs it, {_BY_HAND}")
+    return Kept(path, "Amelia did not make it", _OF_OTHERS)
+
+
+def find_leftovers(home: Path, inventory: Inventory) -> Iterator[Leftover]:
     """Yields what can be removed in all repositories, runs before reviews."""
-    inventory = take_inventory(home)
     for known in inventory.runs:
         facts, outcome = known.run.facts, known.run.outcome
         if outcome is not None and outcome.is_final and _is_left(known):
@@ -60,9 +104,10 @@ def find_leftovers(home: Path) -> Iterator[Leftover]:
         if outcome is not None and outcome.is_final and _is_left(draft):
             yield Leftover(draft.directory, draft.draft.facts.repository, draft)
     for directory in all_reviews(home):
-        if not is_driven(directory.journal):
-            found = started(directory) if directory.journal.is_file() else None
-            yield Leftover(directory, found[1].repository if found else None, None)
+        if is_driven(directory.journal) or not (directory.journal.is_file() or is_abandoned(directory)):
+            continue
+        found = started(directory)
+        yield Leftover(directory, found[1].repository if found else None, None)
 
 
 def clear(leftover: Leftover) -> str | None:
@@ -70,16 +115,17 @@ def clear(leftover: Leftover) -> str | None:
     if is_driven(leftover.directory.journal):
         return "somebody goes on with it"
     try:
+        claim(leftover.directory)
         _keep(leftover)
+        for place in leftover.places:
+            remove(place, within=leftover.directory.path)
     except AmeliaError as problem:
         return str(problem)
-    for place in leftover.places:
-        remove(place)
     return None
 
 
 def _is_left(known: Known | KnownDraft) -> bool:
-    return not known.is_driven and known.directory.store.exists()
+    return not known.is_driven and known.directory.store.exists() and is_owned(known.directory)
 
 
 def _keep(leftover: Leftover) -> None:

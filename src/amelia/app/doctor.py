@@ -40,6 +40,7 @@ from amelia.judge.detect import find_command
 from amelia.model.agents import AgentSettings, DriverInfo, Role
 from amelia.model.errors import AmeliaError, ConfigError
 from amelia.model.settings import RunSettings
+from amelia.record.runs import strangers
 from amelia.schedule.decide import is_over
 from amelia.system.git import check_git
 from amelia.workspace.source import open_source, uncommitted
@@ -136,6 +137,7 @@ def _look_at_runs(patient: _Patient) -> Iterable[Check]:
         clears="amelia gc" if is_here else "amelia gc --all",
         interrupted=[known.directory.run for known in idle if not is_over(known.run)],
         unreadable=[one.directory.run for one in inventory.lost],
+        strangers=[str(one.path) for one in strangers(patient.home)],
     )
 
 

@@ -17,7 +17,7 @@ from amelia.model.journal import since_start
 from amelia.model.outcome import Outcome, Reason, Result
 from amelia.model.proposal import Draft
 from amelia.record.journal import JournalBusyError, SqliteJournal, is_driven, read_journal
-from amelia.record.runs import RunDirectory
+from amelia.record.runs import RunDirectory, refuse_other
 from amelia.run.loop import Onlooker, Watcher
 from amelia.schedule.decide import is_over
 from amelia.schedule.draft import evolve_draft, fold_draft
@@ -56,6 +56,7 @@ def drive(directory: RunDirectory, *, as_json: bool) -> int:
 
 def _taken(directory: RunDirectory) -> SqliteJournal | None:
     """Returns the journal of a run, open for its only writer, unless another process is that."""
+    refuse_other(directory)
     try:
         return SqliteJournal(directory.journal)
     except JournalBusyError:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from amelia.app.clearing import Leftover, clear, find_leftovers
+from amelia.app.clearing import Kept, Leftover, clear, find_kept, find_leftovers
+from amelia.app.history import take_inventory
 from amelia.app.people import RefusedError
 from amelia.config.places import is_repository, repository_around, state_home
 from amelia.show.text import printable
@@ -26,19 +27,23 @@ def command(*, everywhere: bool, dry_run: bool, yes: bool, as_json: bool) -> Non
     Shows each with its size first, and asks on a terminal; exits 4 if you say no.
 
     What attempts left is kept in your repository under refs/amelia/; journals and transcripts stay.
-    Reviews on their own are removed as a whole.
+    Reviews on their own are removed as a whole. What Amelia did not make, and runs whose journal cannot be
+    read, are kept and named.
     """
     here = None if everywhere else _here()
-    found = list(find_leftovers(state_home()))
+    inventory = take_inventory(home := state_home())
+    found, kept = list(find_leftovers(home, inventory)), list(find_kept(home, inventory))
     mine = {one: one.size for one in found if here in {None, one.repository}}
     if not as_json:
         _show(mine)
         _tell_others([one for one in found if one not in mine])
+        _tell_kept(kept)
     if not (dry_run or yes or as_json) and not _is_confirmed(mine):
         raise SystemExit(4)
     problems = {one: None if dry_run else clear(one) for one in mine}
     if as_json:
-        click.echo(json.dumps(_json(mine, problems, is_removed=not dry_run), indent=2, ensure_ascii=False))
+        told = {**_json(mine, problems, is_removed=not dry_run), "kept": [_kept_json(one) for one in kept]}
+        click.echo(json.dumps(told, indent=2, ensure_ascii=False))
         return
     for one, problem in problems.items():
         if problem is not None:
@@ -71,6 +76,16 @@ def _tell_others(others: Sequence[Leftover]) -> None:
         click.echo(
             f"note: {' and '.join(told)} of other repositories {stays}; --all clears {them}, too", err=True
         )
+
+
+def _tell_kept(kept: Sequence[Kept]) -> None:
+    for one in kept:
+        text = f"{one.path} is kept: {one.reason}"
+        click.echo(f"note: {printable(text)}\n  what to do: {printable(one.advice)}", err=True)
+
+
+def _kept_json(one: Kept) -> dict[str, str]:
+    return {"path": str(one.path), "problem": one.reason, "hint": one.advice}
 
 
 def _is_confirmed(sizes: Mapping[Leftover, int]) -> bool:

@@ -51,6 +51,7 @@ def command(*, run: str | None, as_json: bool) -> None:
         click.echo(_runs_json(found) if as_json else _runs_text(found))
         for one in inventory.lost:
             click.echo(f"note: {one.directory.run} cannot be read: {printable(one.problem)}", err=True)
+            click.echo("  it is kept; amelia gc --all --dry-run says what you can do", err=True)
     else:
         _show(named_run(run), as_json=as_json)
 
