@@ -58,6 +58,7 @@ class Leftover:
         return sum(
             path.lstat().st_size
             for place in self.places
+            if not place.is_symlink()
             for path in place.rglob("*")
             if path.is_symlink() or not path.is_dir()
         )

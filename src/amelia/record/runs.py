@@ -287,7 +287,7 @@ def unborn_runs(home: Path) -> Iterator[RunDirectory]:
 def _is_unborn(directory: RunDirectory) -> bool:
     """Says whether it is certain that a run has not begun: its mark says so, and so does its journal."""
     mark = find_mark(directory.path)
-    if mark is None or mark.is_begun:
+    if mark is None or mark.is_begun or mark.kind is not OwnedKind.RUN:
         return False
     try:
         if directory.journal.is_file():
