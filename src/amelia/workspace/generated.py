@@ -65,7 +65,7 @@ def exclude_generated(
     """
     info = store.git_dir / "info"
     info.mkdir(exist_ok=True)
-    with (store.git_dir / "generated.lock").open("w") as lock:
+    with (info / "exclude.guard").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # other lanes, and a person who mends a unit
         known = _read(info / "exclude")
         before, begins, rest = known.partition(f"{_BEGIN}\n")
