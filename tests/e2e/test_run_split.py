@@ -170,3 +170,20 @@ def test_pieces_are_not_written_down_where_nobody_sits(stage: Stage) -> None:
     path = f"{stage.room / 'bin'}:{os.environ['PATH']}"
     done = stage.amelia("split", stage.name, "1", "--edit", env={"PATH": path})
     assert (done.code, "there is no terminal to edit at" in done.err) == (2, True)
+
+
+def test_who_follows_a_run_after_a_split_sees_what_the_log_shows(tmp_path: Path) -> None:
+    settings = SETTINGS + "\n[modes.tasks]\nattempts = 2\nmax_iterations = 1\n"
+    stage = make_stage(tmp_path, {**FILES, "amelia.toml": settings})
+    turns = (writes("1-a", "src/models/first.py"), writes("1-b", "src/api/first.py"), APPROVED)
+    others = (writes("2", "second.txt"), writes("3", "third.txt"))
+    stage.run(SIDES, develops("1", FAILS), *turns, *others, options=["--mode", "tasks"])
+    stage.amelia("split", stage.name, "1")
+    stage.amelia("resume", stage.name, "--json")
+    logged = stage.amelia("log", stage.name).out.splitlines()
+    assert any("tries again, attempt 2/2" in line for line in logged)
+    followed = stage.amelia("resume", stage.name)
+    assert followed.out.split("\n\n")[0].splitlines() == [
+        line for line in logged if not line.startswith(("sessions:", " "))
+    ]
+    assert followed.code == 0

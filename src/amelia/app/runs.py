@@ -141,7 +141,7 @@ async def drive_run(directory: RunDirectory, journal: Journal, watcher: Watcher)
         run = heard(journal, run)
     driven = Driven(run, was_final=run.is_final and not is_deliverable(run))
     if is_deliverable(run):
-        watcher.begin(past)
+        watcher.begin(journal.read())
     while not driven.run.is_final:
         await recover(shop)
         found = await to_thread.run_sync(unaccounted, past, run.facts.agents)

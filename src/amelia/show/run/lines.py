@@ -1,7 +1,7 @@
 """A run for logs: one plain line for every change a person wants to know of, nothing for the others.
 
 A line says when, which unit, which turn of its developer, and what happened. It is made of the event alone
-wherever that says enough: the state may already be further.
+wherever that says enough; the state it is drawn with is the one right after the event.
 """
 
 from collections import Counter

@@ -8,9 +8,10 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TextIO
 
-from amelia.model.events import RunFinished
+from amelia.model.events import RunFinished, RunStarted
 from amelia.model.journal import Recorded
 from amelia.model.state import RunState
+from amelia.schedule.machine import evolve, fold
 from amelia.schedule.questions import awaits_default
 from amelia.show.run.events import event_json
 from amelia.show.run.lines import draw_change
@@ -50,7 +51,12 @@ class JsonWatcher(Silent):
 
 
 class LineWatcher(Silent):
-    """Writes a line for every change that a person wants to know of, and the tree when the run is over."""
+    """Writes a line for every change that a person wants to know of, and the tree when the run is over.
+
+    The line of an event is drawn with the state of the run right after that event.
+    """
+
+    _run: RunState
 
     def __init__(self, stream: TextIO) -> None:
         self._write = tolerant(stream)
@@ -58,15 +64,19 @@ class LineWatcher(Silent):
         self._timeline = Timeline()
 
     def begin(self, past: Sequence[Recorded]) -> None:
-        """Takes the times of what happened before."""
+        """Takes the times of what happened before, and the state it led to."""
         self._timeline = Timeline().after(past)
+        self._run = fold(one.event for one in past)
 
     def show(self, recorded: Sequence[Recorded], run: RunState) -> None:
         """Writes the lines."""
         self._timeline = self._timeline.after(recorded)
         for one in recorded:
-            if line := draw_change(one, run):
+            is_first = isinstance(one.event, RunStarted)
+            self._run = fold([one.event]) if is_first else evolve(self._run, one.event)
+            if line := draw_change(one, self._run):
                 self._write(f"{line}\n")
+        self._run = run  # which knows what the draft used
         if run.outcome is not None and any(isinstance(one.event, RunFinished) for one in recorded):
             self._conclude(run)
             if awaits_default(run):
