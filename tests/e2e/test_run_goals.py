@@ -92,6 +92,17 @@ def test_a_plan_waits_for_approval_and_says_how_to_go_on(stage: Stage) -> None:
 
 
 @pytest.mark.rows("T8", "D2")
+def test_what_only_a_started_run_has_is_refused_while_its_plan_is_not_approved(stage: Stage) -> None:
+    goal(stage, GOOD)
+    saved = stage.room / "saved"
+    for words in (["diff"], ["diff", "1"], ["replay"], ["replay", "--save", str(saved)], ["split", "1"]):
+        command, *more = words
+        done = stage.amelia(command, stage.name, *more)
+        assert (done.code, "has not started: its plan is not approved" in done.err) == (2, True), words
+        assert f"amelia plan show {stage.name}" in done.err
+    assert not saved.exists()
+
+
 def test_an_approved_plan_runs_in_the_background(stage: Stage) -> None:
     goal(stage, GOOD)
     assert stage.amelia("approve", stage.name).code == 0

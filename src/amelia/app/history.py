@@ -5,6 +5,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeAlias
 
+from amelia.app.people import standing
 from amelia.app.workshops import open_store
 from amelia.model import events as ev
 from amelia.model.errors import AmeliaError, InternalError, JournalError
@@ -98,8 +99,7 @@ def _known(directory: RunDirectory) -> Known | KnownDraft:
 
 def turn_diff(directory: RunDirectory, unit: UnitId, turn: int | None) -> bytes:
     """Returns what a turn on a unit changed; without a number, what was done last, also by a person."""
-    past = read_journal(directory.journal)
-    facts = fold(recorded.event for recorded in past).facts
+    facts, past = standing(directory).facts, read_journal(directory.journal)
     turns, last = _turns(past, unit)
     if last is None and unit not in (units := [known.id for known in facts.units]):
         shown = ", ".join(units[:8])
@@ -116,8 +116,7 @@ def turn_diff(directory: RunDirectory, unit: UnitId, turn: int | None) -> bytes:
 
 def landed_diff(directory: RunDirectory) -> bytes:
     """Returns all that a run has landed, without its record."""
-    past = read_journal(directory.journal)
-    facts = fold(recorded.event for recorded in past).facts
+    facts, past = standing(directory).facts, read_journal(directory.journal)
     landed = [recorded.event.commit for recorded in past if isinstance(recorded.event, ev.UnitLanded)]
     return _diff(directory, facts, base=facts.base, commit=landed[-1]) if landed else b""
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from amelia.app.people import standing
 from amelia.app.plans import compile_with
 from amelia.app.replay.comparison import Result, differences, result_of
 from amelia.app.replay.refusals import play_refusals, read_refusals
@@ -78,8 +79,7 @@ class Playing:
 
 def replay_of(directory: RunDirectory) -> Replay:
     """Returns a run as it can be played again."""
-    past = read_journal(directory.journal)
-    run = fold(recorded.event for recorded in past)
+    run, past = standing(directory), read_journal(directory.journal)
     if run.outcome is None:
         raise UnplayableError(
             f"run {directory.run} has not come to an end; there is nothing to compare a replay with",

@@ -99,8 +99,8 @@ def save_replay(directory: RunDirectory, place: Path) -> None:
     """Writes a run into a new directory, so that it can be played anywhere."""
     if place.exists() and (not place.is_dir() or any(place.iterdir())):
         raise ConfigError(f"{place}: is there already", hint="give a directory that is new or empty")
-    facts = facts_of(read_journal(directory.journal))
     replay = replay_of(directory)
+    facts = facts_of(read_journal(directory.journal))
     _refuse_outside(check_turns, replay.turns)
     files = {
         _PLAN: replay.data,
