@@ -50,6 +50,16 @@ def test_everything_that_a_run_needs_is_there(stage: Stage, claude: dict[str, st
     assert not stage.home.exists()
 
 
+@pytest.mark.parametrize(("options", "reader"), [((), "read -r line"), (("--agents",), "true")])
+def test_a_reader_who_goes_away_ends_it_without_a_word(
+    stage: Stage, claude: dict[str, str], options: tuple[str, ...], reader: str
+) -> None:
+    piped = ("sh", "-c", f'{{ "$@"; echo "$?" > ../code; }} | {reader}', "sh")
+    done = stage.start("doctor", *options, env=claude, by=piped).wait()
+    assert done.err == ""
+    assert (stage.room / "code").read_text() == "1\n"
+
+
 def test_people_read_lines_with_what_to_do(stage: Stage, claude: dict[str, str]) -> None:
     done = stage.amelia("doctor", env=claude)
     lines = done.out.splitlines()

@@ -3,6 +3,7 @@
 Nothing but click is imported here, so that `amelia --help` answers at once.
 """
 
+import errno
 import importlib
 import os
 import sys
@@ -62,6 +63,11 @@ class _LazyGroup(click.Group):
         except KeyboardInterrupt:
             click.echo("\ninterrupted; `amelia status` shows what has begun", err=True)
             ctx.exit(_INTERRUPTED)
+        except ExceptionGroup as problems:
+            # Tasks that write side by side; click ends quietly when the reader of one of them has gone.
+            if problems.subgroup(BrokenPipeError) is None:
+                raise
+            raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE)) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
