@@ -4,6 +4,7 @@ Everything here is immutable. A plan's text never changes after it was read; wha
 is a function of the plan and the task's id.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -11,6 +12,9 @@ from typing import NewType
 
 TaskId = NewType("TaskId", str)
 UnitId = NewType("UnitId", str)
+
+# Between a label and its title; "1.5", "1-2" and "1–2" are other labels than "1".
+_SEPARATOR = re.compile(r"\s*[:：]|\s+[—–―-]+|[.)—–―-]+(?=\s)|[—–―]+(?=\D)|\s")
 
 
 class TaskType(StrEnum):
@@ -218,9 +222,10 @@ def unit_label(unit: UnitId, mode: Mode) -> str:
 
 def unit_title(unit: Unit, mode: Mode) -> str:
     """Returns the title of a unit without the label that its author may have put before it."""
-    label = unit_label(unit.id, mode).casefold()
-    is_labelled = unit.title.casefold().startswith((f"{label}:", f"{label} "))
-    return (unit.title[len(label) + 1 :].strip() if is_labelled else "") or unit.title
+    label = unit_label(unit.id, mode)
+    before, rest = unit.title[: len(label)], unit.title[len(label) :]
+    separator = _SEPARATOR.match(rest) if before.casefold() == label.casefold() else None
+    return (rest[separator.end() :].strip() if separator else "") or unit.title
 
 
 def unit_heading(unit: Unit, mode: Mode) -> str:

@@ -1,6 +1,6 @@
 import pytest
 
-from amelia.model.plan import Complexity, Level, Task, TaskId
+from amelia.model.plan import Complexity, Level, Mode, Task, TaskId, Unit, UnitId, unit_heading
 
 
 @pytest.mark.rows("L5")
@@ -29,3 +29,28 @@ def test_a_file_named_twice_is_one_file() -> None:
         id=TaskId("1"), title="A", files_to_create=("a", "b"), files_to_modify=("b",), test_files=("c",)
     )
     assert task.files == ("a", "b", "c")
+
+
+@pytest.mark.parametrize(
+    ("written", "heading"),
+    [
+        ("Phase 1: Helpers", "Phase 1: Helpers"),
+        ("Phase 1 : Helpers", "Phase 1: Helpers"),
+        ("Phase 1 – Helpers", "Phase 1: Helpers"),
+        ("phase 1 — Helpers", "Phase 1: Helpers"),
+        ("Phase 1 - Top-level", "Phase 1: Top-level"),
+        ("Phase 1 -- Helpers", "Phase 1: Helpers"),
+        ("Phase 1—Helpers", "Phase 1: Helpers"),
+        ("Phase 1. Helpers", "Phase 1: Helpers"),
+        ("Phase 1) Helpers", "Phase 1: Helpers"),
+        ("Phase 1 Helpers", "Phase 1: Helpers"),
+        ("Helpers", "Phase 1: Helpers"),
+        ("Phase 1", "Phase 1: Phase 1"),
+        ("Phase 1 –", "Phase 1: Phase 1 –"),
+        ("Phase 1.5: Helpers", "Phase 1: Phase 1.5: Helpers"),
+        ("Phase 1–2: Helpers", "Phase 1: Phase 1–2: Helpers"),
+        ("Phase 10 – Helpers", "Phase 1: Phase 10 – Helpers"),
+    ],
+)
+def test_what_separates_a_label_from_a_title_is_no_part_of_the_title(written: str, heading: str) -> None:
+    assert unit_heading(Unit(UnitId("phase-1"), written, (), (), 1), Mode.PHASED) == heading
