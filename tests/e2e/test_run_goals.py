@@ -103,6 +103,20 @@ def test_what_only_a_started_run_has_is_refused_while_its_plan_is_not_approved(s
     assert not saved.exists()
 
 
+@pytest.mark.parametrize(
+    "said",
+    ["my plan.md", "plans/to do.Markdown", "my plan.txt ", "a b.json", "a b.yaml", "a b.yml", "a b.toml"],
+)
+def test_the_name_of_a_plan_that_is_not_there_is_no_goal(stage: Stage, said: str) -> None:
+    done = stage.amelia("run", said, "--script", stage.play(GOOD, *WELL))
+    assert (done.code, "there is no such file" in done.err, stage.names) == (2, True, [])
+
+
+def test_a_goal_may_end_with_the_name_of_a_file_and_a_full_stop(stage: Stage) -> None:
+    done = stage.amelia("run", "Explain it in README.md.", "--script", stage.play(GOOD, *WELL), "--no-input")
+    assert done.code == 4
+
+
 def test_an_approved_plan_runs_in_the_background(stage: Stage) -> None:
     goal(stage, GOOD)
     assert stage.amelia("approve", stage.name).code == 0

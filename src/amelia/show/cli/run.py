@@ -33,6 +33,7 @@ from amelia.show.text import printable
 from amelia.system.git import check_git
 
 _STANDARD_INPUT = "standard input"
+_PLAN_SUFFIXES = (".md", ".markdown", ".txt", ".json", ".yaml", ".yml", ".toml")
 _MAY_DIFFER = ("tests:", "agents:")
 """Terms that a checkout tells less exactly than the base of a run, or that were chosen anew since."""
 
@@ -152,8 +153,12 @@ def _begin(new: NewRun, name: str | None, *, is_parallel_said: bool) -> RunDirec
 
 
 def _is_goal(said: str | None) -> bool:
-    """Says whether this is a goal: a sentence, and no file."""
-    return said is not None and len(said.split()) > 1 and path_of(said) is None
+    """Says whether this is a goal: a sentence, and neither a file nor the name of one that is missing."""
+    return said is not None and len(said.split()) > 1 and path_of(said) is None and not _is_plan_name(said)
+
+
+def _is_plan_name(said: str) -> bool:
+    return said.rstrip().casefold().endswith(_PLAN_SUFFIXES)
 
 
 def _read(said: str | None) -> tuple[str, bytes]:
@@ -166,8 +171,10 @@ def _read(said: str | None) -> tuple[str, bytes]:
         return _STANDARD_INPUT, sys.stdin.buffer.read(LARGEST + 1)
     path = path_of(said)
     if path is None or not path.is_file():
+        is_name = len(said.split()) > 1 and _is_plan_name(said)
+        why = "it ends like a file's name (a goal may end with a full stop)" if is_name else "it is one word"
         raise click.BadParameter(
-            f"{printable(said)!r} is no plan, for there is no such file, and no goal, for it is one word",
+            f"{printable(said)!r} is no plan, for there is no such file, and no goal, for {why}",
             param_hint="PLAN|GOAL",
         )
     with path.open("rb") as file:
