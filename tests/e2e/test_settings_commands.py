@@ -23,12 +23,17 @@ def stage(tmp_path: Path) -> Stage:
     return make_stage(tmp_path)
 
 
+def fresh(place: Path) -> Path:
+    """Makes a directory that is meant to be a repository, and holds nothing else."""
+    (place / ".git").mkdir(parents=True)
+    (place / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    return place
+
+
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
     """A project of which there are no settings yet; the checkout of the stage is not to be touched."""
-    place = tmp_path / "fresh"
-    (place / ".git").mkdir(parents=True)
-    (place / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    place = fresh(tmp_path / "fresh")
     (place / "inner").mkdir()
     (place / "pyproject.toml").write_text("[tool.pytest.ini_options]\n")
     return place
@@ -155,8 +160,7 @@ def test_the_first_settings_hold_what_the_repository_tells(stage: Stage, place: 
 def test_the_first_settings_are_about_ten_lines_with_what_was_found_and_where_more_is(
     stage: Stage, tmp_path: Path, files: list[str]
 ) -> None:
-    place = tmp_path / "plain"
-    place.mkdir()
+    place = fresh(tmp_path / "plain")
     for name in files:
         (place / name).write_text("[tool.pytest.ini_options]\n" if name == "pyproject.toml" else "{}")
     done = stage.amelia("init", cwd=place, env=few_programs(stage.room / "few", "git"))
@@ -182,8 +186,8 @@ def test_every_key_is_written_for_whoever_wants_all(stage: Stage, place: Path) -
 
 
 def test_typescript_is_called_typescript(stage: Stage, tmp_path: Path) -> None:
-    place = tmp_path / "web"
-    (place / "src").mkdir(parents=True)
+    place = fresh(tmp_path / "web")
+    (place / "src").mkdir()
     (place / "package.json").write_text('{"scripts": {"test": "vitest run"}}')
     (place / "src" / "index.ts").touch()
     done = stage.amelia("init", cwd=place, env=few_programs(stage.room / "few", "git"))
@@ -217,9 +221,21 @@ def test_settings_in_pyproject_stay_where_they_are(stage: Stage, place: Path) ->
     assert not (place / "amelia.toml").exists()
 
 
+@pytest.mark.parametrize("options", [[], ["--force", "--yes"], ["--all", "--json"]])
+def test_outside_of_a_repository_no_settings_are_written(
+    stage: Stage, tmp_path: Path, options: list[str]
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    done = stage.amelia("init", *options, cwd=outside, env=few_programs(stage.room / "few", "git"))
+    assert (done.code, done.out) == (3, "")
+    assert f"{outside} is not in a git repository" in done.err
+    assert "git init" in done.err
+    assert list(outside.iterdir()) == []
+
+
 def test_a_repository_that_tells_nothing_gets_a_file_all_the_same(stage: Stage, tmp_path: Path) -> None:
-    bare = tmp_path / "bare"
-    bare.mkdir()
+    bare = fresh(tmp_path / "bare")
     done = stage.amelia("init", cwd=bare, env=few_programs(stage.room / "few", "git"))
     assert done.code == 0, done
     assert "no way to run tests was found" in done.out

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from amelia.config.found import Found, Kind, Source, mapping
 from amelia.config.lines import key_lines
-from amelia.config.places import is_place_named, repository_around, users_place
+from amelia.config.places import is_place_named, is_repository, repository_around, users_place
 from amelia.model.errors import ConfigError
 
 _LARGEST = 1_000_000
@@ -91,6 +91,8 @@ def _read(path: Path) -> str:
 def new_place(directory: Path, *, may_replace: bool) -> Path:
     """Returns where the settings of a directory's project belong, if there are none, or they may go."""
     top = repository_around(directory)
+    if not is_repository(top):
+        raise ConfigError(f"{directory} is not in a git repository", hint="run `git init` there first")
     project = top / "pyproject.toml"
     if project.is_file() and _tool_table(project) is not None:
         raise ConfigError(f"{project}: [tool.amelia] holds the settings already", hint="keep them there")
