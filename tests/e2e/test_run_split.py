@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from repositories import executable
-from stories import APPROVED, FILES, SETTINGS, Stage, develops, make_stage, tasks, writes
+from stories import APPROVED, FILES, SETTINGS, Stage, develops, independent, make_stage, tasks, writes
 
 pytestmark = pytest.mark.slow
 
@@ -93,6 +93,21 @@ def test_pieces_of_what_somebody_else_split_meanwhile_are_kept(stage: Stage) -> 
     assert "1 does not wait for a person: it is skipped" in refused.err
     (kept,) = (stage.directory / "plans").glob("unaccepted-*.md")
     assert kept.read_text() == PIECES
+
+
+def test_what_does_not_wait_for_a_person_is_not_split_and_that_is_why(stage: Stage) -> None:
+    plan, mode = independent("One", "Two", "Three"), ("--mode", "lifecycle")
+    stage.run(
+        plan, writes("1", "file-1.txt"), develops("2", FAILS), develops("3", FAILS), APPROVED, options=mode
+    )
+    assert stage.amelia("skip", stage.name, "2").code == 0
+    for unit, why in (
+        ("1", "1 does not wait for a person"),
+        ("2", "2 does not wait for a person: it is skipped"),
+    ):
+        refused = stage.amelia("split", stage.name, unit)
+        assert (refused.code, why in refused.err) == (2, True), refused.err
+        assert "no seam" not in refused.err
 
 
 def test_nobody_writes_pieces_of_what_cannot_be_split(stage: Stage) -> None:

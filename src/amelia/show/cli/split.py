@@ -27,15 +27,16 @@ def command(*, run: str, unit: str, by_hand: bool) -> None:
     its layers, files or criteria.
     """
     directory = named_run(run)
+    state = standing(directory)
+    if (reason := refusal_of(directory, UnitSplit(UnitId(unit), ()))) is not None:
+        raise RefusedError(reason, hint=f"`amelia status {directory.run}` shows where the run stands")
     if by_hand:
         _split_in_editor(directory, UnitId(unit))
     else:
-        _carry(directory, split_by_rules(standing(directory), UnitId(unit)))
+        _carry(directory, split_by_rules(state, UnitId(unit)))
 
 
 def _split_in_editor(directory: RunDirectory, unit: UnitId) -> None:
-    if (reason := refusal_of(directory, UnitSplit(unit, ()))) is not None:
-        raise RefusedError(reason, hint=f"`amelia status {directory.run}` shows where the run stands")
     text = edited(text_of(standing(directory), unit).encode())
     if text is None:
         raise RefusedError(f"{unit} is still one piece: the text was left as it is")
