@@ -491,6 +491,26 @@ ROOTS = {
 ### Task 2: Right
 - Files: create right.txt
 """,
+    "headings": """\
+# Sides
+## Phase 1: Left
+### Task 1: Left
+- Files: create left.txt
+## Phase 2: Right (no dependencies)
+### Task 2: Right
+- Files: create right.txt
+""",
+    "sentences": """\
+# Sides
+## Phase 1: Left
+### Task 1: Left
+- Files: create left.txt
+## Phase 2: Right
+*No dependencies.*
+
+### Task 2: Right
+- Files: create right.txt
+""",
 }
 
 

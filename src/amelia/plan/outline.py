@@ -11,6 +11,7 @@ from amelia.plan import words
 from amelia.plan.fields import FieldIndex
 from amelia.plan.labels import Kind, Label, clean_title, read_label, read_loose_label
 from amelia.plan.markdown import Document, Heading
+from amelia.plan.roots import is_root
 
 _WORD = re.compile(r"[^\W\d_][\w'-]*")
 _HEADING_WORDS = 6  # more is a sentence, and what it mentions is not what it opens
@@ -136,15 +137,18 @@ class Outline:
         return groups
 
     def phase_needs(self, tasks: Iterable[Task]) -> dict[str | None, Sequence[str]]:
-        """Returns what phases say they depend on, between their heading and the first task."""
+        """Returns what phases say they depend on, in their heading and between it and the first task."""
         if not any(entry.kind is Kind.PHASE for entry in self.entries):
             return {}
         stops = sorted({*self._lines, *(task.line for task in tasks), len(self.document.lines) + 1})
         said: dict[str | None, Sequence[str]] = {}
         for entry in self.entries:
-            if entry.kind is Kind.PHASE:
+            if (label := entry.label) and label.kind is Kind.PHASE:
                 end_line = stops[bisect_right(stops, entry.line)] - 1
-                if values := self.fields.needs_between(entry.line + 1, end_line):
+                values = [*self.fields.needs_between(entry.line + 1, end_line)]
+                below = self.document.prose[entry.line : end_line]
+                values += ["none"] * is_root(label.title, f"{label.word} {label.id}", below)
+                if values:
                     said[clean_title(entry.heading.text)] = values
         return said
 

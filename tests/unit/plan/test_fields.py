@@ -176,6 +176,79 @@ def test_a_phase_can_say_what_it_depends_on() -> None:
     assert not phased("Nothing.")[1].independent
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "*No dependencies.*",
+        "No dependencies - can start immediately",
+        "- **No prerequisites**",
+        "Dependencies: none",
+        "> Depends on nothing.",
+        "Depends on no other phase.",
+        "This phase has no\ndependencies and can run in parallel with Phase 1.",
+        "Phase 2 depends on nothing. It writes the docs.",
+        "This phase does not depend on any other phase.",
+        "Independent of all other phases.",
+        "Independent.",
+        "The pages.\n\nNo dependencies on other phases.",
+        "No dependencies. Phase 3 depends on it.",
+        "Keine Abhängigkeiten.",
+        "无依赖",
+        "依存なし",
+    ],
+)
+def test_a_phase_can_say_in_words_that_it_depends_on_nothing(said: str) -> None:
+    assert [task.independent for task in phased(f"{said}\n")] == [False, True, False]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "No new dependencies.",
+        "No external dependencies",
+        "No dependencies: we write our own parser.",
+        "Use the standard library. No dependencies.",
+        "No dependencies on Phase 1.",
+        "No dependencies except Phase 1.",
+        "No dependencies. It can start after Task 1.",
+        "Depends on none, but Phase 1 comes first.",
+        "No dependencies.\n\n- Depends on: Phase 1",
+        "Independent of Phase 1.",
+        "**Independent Test**: open the page.",
+        "Independent modules are written here.",
+        "Phase 3 has no dependencies.",
+        "The parser has no dependencies.",
+        "It does not depend on the network.",
+        "```\nNo dependencies.\n```",
+    ],
+)
+def test_words_that_leave_a_doubt_keep_a_phase_in_its_place(said: str) -> None:
+    assert not any(task.independent for task in phased(f"{said}\n"))
+
+
+@pytest.mark.parametrize(
+    ("heading", "independent"),
+    [
+        ("Phase 2: Q (no dependencies)", True),
+        ("Phase 2 (no dependencies)", True),
+        ("Phase 2: Q [Depends on: none]", True),
+        ("Phase 2: Q *(independent)*", True),
+        ("Phase 2 — Q — depends on nothing", True),
+        ("Phase 2: Q, no dependencies", True),
+        ("Phase 2: Q (independent of Phase 1)", False),
+        ("Phase 2: Q (no new dependencies)", False),
+        ("Phase 2: No dependencies", False),
+        ("Phase 2: Small, independent", False),
+        ("Phase 2: Q (depends on Phase 1)", False),
+    ],
+)
+def test_the_heading_of_a_phase_can_say_that_it_depends_on_nothing(
+    heading: str, *, independent: bool
+) -> None:
+    text = f"## Phase 1: P\n### Task 1: A\n## {heading}\n### Task 2: B\n"
+    assert [task.independent for task in read_plan(text.encode())[0].tasks] == [False, independent]
+
+
 def test_a_phase_of_a_plan_that_is_renumbered_keeps_its_number() -> None:
     text = b"## Phase 1: P\n### Task 1: A\n## Phase 2: Q\n- Depends on: Phase 1\n### Task 1: B\n"
     assert [(task.id, task.depends_on) for task in read_plan(text)[0].tasks] == [
