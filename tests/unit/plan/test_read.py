@@ -467,6 +467,15 @@ def test_where_two_readings_are_defensible_both_counts_are_named() -> None:
     assert "3 (check boxes)" in note.message
 
 
+def test_the_other_count_of_nested_headings_has_the_headings_with_unusual_ids() -> None:
+    nested = "# P\n### Task 1: A\n#### Task 1.1: a\n#### Task 1.2: b\n"
+    plan, (note,) = read(f"{nested}### Task One: B\n### Task: C\n")
+    assert [task.title for task in plan.tasks] == ["a", "b", "B", "C"]
+    assert note.message == (
+        "Read as 4 tasks (task headings); the other reading would be 3 (outer task headings)."
+    )
+
+
 class TestCorners:
     def test_lists_may_be_written_as_text_in_json(self) -> None:
         story = {"title": "A", "dependsOn": "Task 2, Task 3", "acceptanceCriteria": "- works\n- lasts"}

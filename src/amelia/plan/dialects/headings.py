@@ -27,8 +27,7 @@ _NOT_WORK = re.compile(r"(?:(?:ADR|TD|FR|NFR|AC|REQ|KD|SC|RISK|OQ)[-_.]?\d|P\d(?
 
 def worded(outline: Outline) -> Sequence[Place]:
     """Finds headings that call themselves tasks."""
-    entries = [entry for entry in outline.entries if entry.kind in {Kind.TASK, Kind.SUBTASK}]
-    entries = _with_loose(outline, _without_title(outline, entries))
+    entries = _called_tasks(outline)
     if any(entry.kind is Kind.TASK for entry in entries):
         inside = _containers(outline, entries)
         entries = [e for e in entries if e.kind is Kind.TASK or not any(i in inside for i in e.ancestors)]
@@ -37,9 +36,15 @@ def worded(outline: Outline) -> Sequence[Place]:
 
 def worded_parents(outline: Outline) -> Sequence[Place]:
     """Finds the outermost headings that call themselves tasks, where such headings are nested."""
-    entries = _without_title(outline, [entry for entry in outline.entries if entry.kind is Kind.TASK])
+    entries = [entry for entry in _called_tasks(outline) if entry.kind is Kind.TASK]
     outermost = _outermost(outline, entries)
     return _places(outline, outermost) if len(outermost) < len(entries) else ()
+
+
+def _called_tasks(outline: Outline) -> list[Entry]:
+    """Returns the headings that call themselves tasks or parts of tasks, also those with unusual ids."""
+    entries = [entry for entry in outline.entries if entry.kind in {Kind.TASK, Kind.SUBTASK}]
+    return _with_loose(outline, _without_title(outline, entries))
 
 
 def unnumbered(outline: Outline) -> Sequence[Place]:
