@@ -25,8 +25,8 @@ _HEAD = """\
 """
 _SHORT_HEAD = """\
 # Settings of Amelia for this repository. What does not stand here has a default.
-# `amelia config show --origin` says what holds, and why; `amelia init --all --force` writes every key here,
-# and docs/reference/settings.md describes them. A line like #key = … is an example.
+# `amelia config show --origin` says what holds, and why; `amelia config show --all` prints every key, and
+# `amelia init --all --force` writes them here with what they mean. A line like #key = … is an example.
 """
 _SHOWN = ("verify.command", "verify.setup")
 """Keys that a short file shows, also if nothing is known of them."""
