@@ -187,7 +187,9 @@ def test_only_a_completed_run_is_delivered(stage: Stage) -> None:
     done = stage.amelia("finish", stage.name, "--pr")
     assert done.code == 2
     assert f"amelia resume {stage.name} --pr" in done.err
-    assert stage.amelia("finish", stage.name).code == 2
+    undecided = stage.amelia("finish", stage.name)
+    assert undecided.code == 2
+    assert "--merge ff, --merge squash, --merge commit, --pr or --leave" in undecided.err
     assert stage.amelia("finish", stage.name, "--pr", "--merge", "ff").code == 2
 
 

@@ -10,7 +10,7 @@ from amelia.app.finish import foresee_delivery, leave_branch
 from amelia.app.people import RefusedError, ask, standing
 from amelia.land.deliver import branch_name
 from amelia.land.preview import Preview
-from amelia.model.delivery import Finish, FinishChosen
+from amelia.model.delivery import MERGES, Finish, FinishChosen
 from amelia.model.outcome import Result
 from amelia.model.state import RunState
 from amelia.record.runs import RunDirectory
@@ -48,7 +48,8 @@ def command(
     """
     directory = named_run(run)
     if leave == (finish is not None):
-        raise click.UsageError("say what is to become of the branch: --merge ff, --pr or --leave")
+        merges = "".join(f"--merge {kind}, " for kind in MERGES)
+        raise click.UsageError(f"say what is to become of the branch: {merges}--pr or --leave")
     if leave and dry_run:
         raise click.UsageError("--leave changes nothing anyway")
     refuse_record_alone(finish, without_record=without_record)

@@ -122,10 +122,11 @@ def point_on(directory: RunDirectory, code: int, *, as_json: bool) -> int:
     if delivery.done is not None or delivery.undone is not None:
         return code
     run = directory.run
+    others = ", ".join(kind for kind, finish in MERGES.items() if finish is not Finish.MERGE)
     ways = {
         f"amelia report {run}": "what landed, and what proves it",
         f"amelia diff {run}": "all that it changed",
-        f"amelia finish {run} --merge ff": "take it into the branch you started from; or squash, --pr",
+        f"amelia finish {run} --merge ff": f"take it into the branch you started from; or {others}, --pr",
         f"amelia undo {run}": "take it back",
     }
     click.echo("\nWhat now:", err=True)
