@@ -15,7 +15,7 @@ from amelia.app.replay import saved
 from amelia.app.replay.scripts import UnplayableError
 from amelia.record.runs import RunDirectory
 from programs import users_settings
-from repositories import Repo, make_repository
+from repositories import Repo, git, make_repository
 from stories import (
     APPROVED,
     FILES,
@@ -295,6 +295,19 @@ def test_a_run_can_be_played_again_after_its_store_was_cleared_away(stage: Stage
     assert replay(stage, stage.name) == (0, [])
 
 
+def test_a_replay_says_that_its_branch_is_in_a_repository_of_its_own(stage: Stage) -> None:
+    stage.run(tasks("One"), develops("1", *EVERY_KIND), APPROVED)
+    assert "branch amelia/" in stage.amelia("status", stage.name).out
+    done = stage.amelia("replay", stage.name)
+    assert done.code == 0, done.out + done.err
+    assert "branch amelia/" not in done.out
+    assert "a replay in a repository of its own" in done.out
+    (named,) = re.findall(r"in a repository of its own: (.+)", done.err)
+    branches = git(Path(named), "branch", "--list", "amelia/*").split()
+    assert len(branches) == 1
+    assert branches[0] not in stage.repo.git("branch", "--list")
+
+
 def test_a_saved_run_is_played_anywhere(stage: Stage, tmp_path: Path) -> None:
     stage.run(
         tasks("One", "Two"),
@@ -313,6 +326,8 @@ def test_a_saved_run_is_played_anywhere(stage: Stage, tmp_path: Path) -> None:
     done = stage.amelia("replay", place, env={"TMPDIR": str(tmp_path)})
     assert done.code == 0, done.out + done.err
     assert not list(tmp_path.glob("amelia-replay-*"))
+    assert "branch amelia/" not in done.out
+    assert "in a repository of its own, which is removed now" in done.err
     expected = json.loads((place / "expected.json").read_text())
     expected["result"]["units"]["1"]["tree"] = "0" * 40
     (place / "expected.json").write_text(json.dumps(expected))

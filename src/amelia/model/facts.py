@@ -28,8 +28,8 @@ class RunStarted:
 
     `onto` is the branch that was checked out, `finish` what is to become of the run's own. `tasks` are the
     ids of the plan's tasks in its order, without those left out; `done_before` were completed already.
-    `replay_of` is the repository of the run that is played again, if this is a replay; `repository` is a copy
-    of it then.
+    `replay_of` is the repository of the run that is played again, or the directory it was saved in, if this
+    is a replay; `repository` is the replay's own then.
     """
 
     run: RunId

@@ -47,7 +47,8 @@ class Replay:
     """Everything it takes to play a run again, and what it came to.
 
     `make_base` makes a repository in a new directory, with the base checked out. `repository` is that of the
-    run. `fixed_by_hand` is the unit before whose repair the replay ends, if a person did some work.
+    run, or the directory it was saved in. `fixed_by_hand` is the unit before whose repair the
+    replay ends, if a person did some work.
     """
 
     compiled: CompiledPlan
@@ -55,7 +56,7 @@ class Replay:
     data: bytes
     settings: RunSettings
     make_base: Callable[[Path], object]
-    repository: str | None = None
+    repository: str
     score: Sequence[Cue]
     turns: Sequence[Table]
     expected: Result

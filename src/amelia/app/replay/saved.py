@@ -127,6 +127,7 @@ def open_saved(place: Path) -> Replay:
         data=data,
         settings=settings.run,
         make_base=lambda repository: _make_base(place / _BASE, repository, expected=expected.base),
+        repository=str(place.absolute()),
         score=_read_course(place / _COURSE, expected.version),
         turns=_turns(place / _SCRIPT),
         expected=expected.result,

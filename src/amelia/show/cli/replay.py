@@ -13,7 +13,7 @@ from amelia.app.replay.playing import Playing, Replay, begin_replay, drive_repla
 from amelia.app.replay.saved import is_saved, open_saved, save_replay
 from amelia.app.runs import Driven
 from amelia.config.places import state_home
-from amelia.record.runs import all_runs
+from amelia.record.runs import RunDirectory
 from amelia.show.cli.naming import named_run
 from amelia.show.run.watchers import watching
 from amelia.show.text import printable
@@ -47,9 +47,15 @@ def command(*, run: str, save: Path | None, as_json: bool) -> None:
         raise SystemExit(_play_saved(Path(run), as_json=as_json))
     directory = named_run(run)
     if save is None:
-        raise SystemExit(_play(replay_of(directory), home=state_home(), as_json=as_json))
+        raise SystemExit(_play_here(directory, as_json=as_json))
     save_replay(directory, save)
     click.echo(f"run {directory.run} is saved; play it with: amelia replay {save}")
+
+
+def _play_here(directory: RunDirectory, *, as_json: bool) -> int:
+    playing, code = _play(replay_of(directory), home=state_home(), as_json=as_json)
+    click.echo(f"it was played in a repository of its own: {playing.directory.replica}", err=True)
+    return code
 
 
 def _play_saved(place: Path, *, as_json: bool) -> int:
@@ -57,19 +63,21 @@ def _play_saved(place: Path, *, as_json: bool) -> int:
     room = Path(tempfile.mkdtemp(prefix="amelia-replay-"))
     write_mark(room, OwnerMark(OwnedKind.TEMPORARY, room.name))
     try:
-        code = _play(replay, home=room, as_json=as_json)
+        playing, code = _play(replay, home=room, as_json=as_json)
     except BaseException:
         remove(room, within=room)
         raise
     if code == 0:
         remove(room, within=room)
+        click.echo("it was played in a repository of its own, which is removed now", err=True)
     else:
-        (run,) = (directory.run for directory in all_runs(room))
-        click.echo(f"everything is in {room}; AMELIA_HOME={room} amelia status {run}", err=True)
+        command = f"AMELIA_HOME={room} amelia status {playing.directory.run}"
+        click.echo(f"everything is in {room}; {command}", err=True)
     return code
 
 
-def _play(replay: Replay, *, home: Path, as_json: bool) -> int:
+def _play(replay: Replay, *, home: Path, as_json: bool) -> tuple[Playing, int]:
+    """Plays a run; returns the replay, and the code to exit with."""
     if replay.fixed_by_hand is not None:
         click.echo(
             f"note: {printable(replay.fixed_by_hand)} was fixed by hand, which cannot be played again; "
@@ -82,8 +90,8 @@ def _play(replay: Replay, *, home: Path, as_json: bool) -> int:
         click.echo(f"note: the replay could not be followed to its end: {driven.watcher_problem!r}", err=True)
     if driven.stopped_by is not None:
         click.echo("stopped; nothing was compared", err=True)
-        return _INTERRUPTED + driven.stopped_by
-    return _compare(playing, as_json=as_json)
+        return playing, _INTERRUPTED + driven.stopped_by
+    return playing, _compare(playing, as_json=as_json)
 
 
 def _drive(playing: Playing, *, as_json: bool) -> Driven:

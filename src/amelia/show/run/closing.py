@@ -160,7 +160,9 @@ def _whole(scene: Scene) -> Iterator[str]:
     """Yields what is to be said about the run as a whole."""
     run, timeline = scene.run, scene.timeline
     if run.outcome is not None and run.outcome.result is Result.COMPLETED:
-        yield f"branch {scene.charset.shown(branch_ref(run.facts.run).removeprefix('refs/heads/'))}"
+        branch = scene.charset.shown(branch_ref(run.facts.run).removeprefix("refs/heads/"))
+        is_users = run.facts.replay_of is None
+        yield f"branch {branch}" if is_users else "a replay in a repository of its own"
     yield from _delivered(run)
     if run.branch is Branch.CHECKING:
         yield "testing the whole branch"
