@@ -20,6 +20,8 @@ from amelia.show.cli.naming import named_run
 from amelia.show.run.watchers import JsonWatcher, Silent
 from amelia.show.text import printable
 
+_WAYS = f"{', '.join(f'--merge {kind}' for kind in MERGES)}, --pr or --leave"
+
 
 @click.command("finish")
 @click.argument("run")
@@ -48,8 +50,7 @@ def command(
     """
     directory = named_run(run)
     if leave == (finish is not None):
-        merges = "".join(f"--merge {kind}, " for kind in MERGES)
-        raise click.UsageError(f"say what is to become of the branch: {merges}--pr or --leave")
+        raise click.UsageError(f"say what is to become of the branch: {_WAYS}")
     if leave and dry_run:
         raise click.UsageError("--leave changes nothing anyway")
     refuse_record_alone(finish, without_record=without_record)
