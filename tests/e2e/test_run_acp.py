@@ -165,4 +165,4 @@ def test_an_agent_that_does_not_tell_what_it_uses_is_not_counted_as_free(desk: D
     assert "the budget cannot hold: 2 turns did not tell what was used" in standing
     shown = stage.amelia("report", stage.name).out
     assert "unknown (turns whose use nobody reported: 2)" in shown
-    assert "A budget cannot hold for turns whose use nobody reported." in shown
+    assert "The budget cannot hold: 2 turns did not tell what was used." in shown

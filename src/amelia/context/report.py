@@ -20,7 +20,6 @@ from amelia.model.standing import MilestoneStanding, RunStanding, UnitStanding, 
 
 _LONGEST = 500
 _MOST_FILES = 20
-_UNHELD = "A budget cannot hold for turns whose use nobody reported."
 _MAY_SHOW = str.maketrans({"`": "'", "|": "/", "<": "‹", ">": "›"})
 
 
@@ -114,6 +113,7 @@ class RunReport:
     replies: tuple[Replied, ...]
     cost: Cost
     cost_by_role: Mapping[str, Cost]
+    unheld: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +131,7 @@ def report_of(chronicle: Chronicle, standing: RunStanding, evidence: Mapping[Uni
     for chapter in chapters:
         for role, spent in chapter.spent.items():
             roles.setdefault(role, []).append(spent)
+    cost = _cost(spent for each in roles.values() for spent in each)
     return RunReport(
         run=facts.run,
         goal=facts.goal,
@@ -155,8 +156,9 @@ def report_of(chronicle: Chronicle, standing: RunStanding, evidence: Mapping[Uni
             for chapter in chapters
             for reply in chapter.replies
         ),
-        cost=_cost(spent for each in roles.values() for spent in each),
+        cost=cost,
         cost_by_role={role: _cost(each) for role, each in roles.items()},
+        unheld=facts.unheld(cost.untold_turns),
     )
 
 
@@ -290,7 +292,7 @@ def _costs(report: RunReport) -> str:
     ]
     lines = (f"| {what} | {cost_text(cost)} |" for what, cost in rows)
     table = "\n".join(("| for | used |", "|---|---|", *lines))
-    return f"{table}\n\n{_UNHELD}" if report.cost.untold_turns else table
+    return f"{table}\n\n{report.unheld.capitalize()}." if report.unheld else table
 
 
 def _commands(report: RunReport) -> str:

@@ -59,3 +59,19 @@ class RunStarted:
     def record_place(self) -> RecordPlace:
         """The execution directory; runs of old have one, too, but only for their agents to read."""
         return self.record or RecordPlace(f"{_ARTIFACTS}/{self.run}", is_committed=False)
+
+    def is_played(self, role: str) -> bool:
+        """Says whether a role is played from a script, and costs nothing whatever it tells of that."""
+        agent = self.agents.get(role)
+        return agent is not None and agent.driver == "script"
+
+    @property
+    def is_all_played(self) -> bool:
+        """Says whether every role is played from a script."""
+        return all(map(self.is_played, self.agents))
+
+    def unheld(self, untold: int) -> str:
+        """Returns why a budget cannot hold if some turns told nothing of their use; empty if it can."""
+        if not untold or self.is_all_played:
+            return ""
+        return f"the budget cannot hold: {untold} turn{'s' * (untold > 1)} did not tell what was used"

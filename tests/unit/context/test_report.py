@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from amelia.context.report import Cost, Evidence, RunReport, cost_text, report_of, report_page
 from amelia.model import events as ev
-from amelia.model.agents import Role, Usage
+from amelia.model.agents import AgentSettings, Role, Usage
 from amelia.model.facts import RecordPlace
 from amelia.model.findings import Disposition, Ruling, Weight
 from amelia.model.outcome import Reason, Result
@@ -25,9 +25,10 @@ def used(name: str, role: Role, usage: Usage | None) -> ev.UsageReported:
     return ev.UsageReported(unit=UnitId(name), attempt=1, role=role, session=None, usage=usage)
 
 
-def full_story() -> Story:
+def full_story(driver: str = "claude") -> Story:
     rejected, deferred = finding("<b>wrong</b> name"), finding("too slow")
-    story = chain(3, record=RecordPlace("docs/amelia/x")).start("1")
+    agents = dict.fromkeys(Role, AgentSettings(driver=driver))
+    story = chain(3, record=RecordPlace("docs/amelia/x"), agents=agents).start("1")
     story.tell(used("1", Role.DEVELOPER, Usage(10, 2, 0.25)), used("1", Role.REVIEWER, Usage(5, 5)))
     story.write("1").verify("1").review("1", rejected, deferred)
     story.rule(
@@ -60,10 +61,15 @@ def test_a_page_tells_all_of_a_run() -> None:
         "| all turns of the reviewer | unknown (10 tokens without a known price) |\n"
         "| Task 1: Work of 1 | $0.25, and unknown: 10 tokens without a known price |\n"
         "| Task 2: Work of 2 | unknown (turns whose use nobody reported: 1) |\n\n"
-        "A budget cannot hold for turns whose use nobody reported.\n\n"
+        "The budget cannot hold: 1 turn did not tell what was used.\n\n"
         "## How to look at it, and how to undo it\n"
         f"```sh\ngit log {BASE}..amelia/demo\namelia log demo\namelia diff demo UNIT\namelia undo demo\n```\n"
     )
+
+
+def test_agents_that_are_played_from_a_script_need_no_budget() -> None:
+    assert report(full_story("script")).cost.untold_turns == 1
+    assert "cannot hold" not in report_page(report(full_story("script")))
 
 
 def test_work_by_hand_is_told_as_a_persons_and_as_not_reviewed() -> None:

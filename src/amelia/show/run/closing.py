@@ -13,7 +13,7 @@ from amelia.schedule.budget import is_run_out
 from amelia.schedule.standing import unit_status
 from amelia.show.run.scene import Scene
 from amelia.show.run.spans import Line, Span, Style
-from amelia.show.run.standing import Exit, exits_of, exits_of_run, spent_text, unheld_text
+from amelia.show.run.standing import Exit, exits_of, exits_of_run, spent_text
 from amelia.show.run.times import duration, lasted
 from amelia.show.text import printable, width
 
@@ -44,7 +44,7 @@ def draw_asks(scene: Scene, *, room: int | None) -> list[Line]:
     """Draws what waits for a person: all of it, or the first of it where there is little room."""
     asking = _asking(scene)
     has_detail = room is None or room >= _ROOM_FOR_DETAIL * len(asking)
-    unheld = unheld_text(scene.run)
+    unheld = scene.run.facts.unheld(scene.run.spent_in_all.untold)
     lines = [*([scene.line(Span(unheld, Style.FAINT))] if unheld else []), *_run_block(scene)]
     for number, unit in enumerate(asking):
         block = _unit_block(unit, scene, has_detail=has_detail)

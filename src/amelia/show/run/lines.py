@@ -27,7 +27,6 @@ from amelia.model.standing import by_hand
 from amelia.model.state import Landed, RunState, UnitState, counters_of
 from amelia.show.run.scene import clock_time
 from amelia.show.run.spans import UNICODE, Charset
-from amelia.show.run.standing import is_played
 from amelia.show.text import counted
 
 _LONGEST = 160
@@ -132,7 +131,7 @@ def _unheld(event: ev.UnitEvent, run: RunState) -> str | None:
     if not isinstance(event, ev.UsageReported) or event.usage is not None or run.spent_in_all.untold != 1:
         return None
     says = f"the {event.role} does not tell what its turn used: the budget cannot hold for that"
-    return None if is_played(run, event.role) else says
+    return None if run.facts.is_played(event.role) else says
 
 
 def _of_unit(  # noqa: C901, PLR0911, PLR0912 - a line per event

@@ -129,26 +129,9 @@ def spent_text(run: RunState) -> str:
     parts = [f"${spent.cost:.2f}"] if spent.cost is not None else []
     if spent.unpriced:
         parts.append(f"{_thousands(spent.unpriced)} tokens of unknown cost")
-    if spent.untold and (parts or not _is_all_played(run)):
+    if spent.untold and (parts or not run.facts.is_all_played):
         parts.append(f"{counted(spent.untold, 'turn')} of unknown use")
     return ", ".join(parts)
-
-
-def unheld_text(run: RunState) -> str:
-    """Returns why a budget cannot hold; empty if it can."""
-    if not run.spent_in_all.untold or _is_all_played(run):
-        return ""
-    return f"the budget cannot hold: {counted(run.spent_in_all.untold, 'turn')} did not tell what was used"
-
-
-def _is_all_played(run: RunState) -> bool:
-    return all(is_played(run, role) for role in run.facts.agents)
-
-
-def is_played(run: RunState, role: str) -> bool:
-    """Says whether a role is played from a script, and costs nothing whatever it tells of that."""
-    agent = run.facts.agents.get(role)
-    return agent is not None and agent.driver == "script"
 
 
 def _thousands(number: int) -> str:
