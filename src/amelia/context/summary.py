@@ -12,6 +12,7 @@ from amelia.context.chronicle import Chapter, Objection
 from amelia.context.quoting import fenced, one_line
 from amelia.model.interventions import Accepted
 from amelia.model.plan import Mode, Task, unit_heading
+from amelia.model.standing import by_hand
 
 _MOST_FILES = 200
 _MOST_OBJECTIONS = 20
@@ -70,14 +71,7 @@ def shortened(text: str, longest: int = _LONGEST_ACCOUNT) -> str:
 
 def _who(chapter: Chapter) -> str:
     """Returns who did the work where that was no agent, and what nobody reviewed."""
-    if chapter.fixed is None:
-        return ""
-    if Accepted.UNCHANGED in chapter.fixed.accepted:
-        did = "A person accepted it as the agent left it. No review approved it."
-    else:
-        did = "A person, by hand. No agent reviewed it."
-    missing = " Files that the plan declares are missing."
-    return f"## Who did it\n{did}" + (missing if Accepted.MISSING_FILES in chapter.fixed.accepted else "")
+    return f"## Who did it\nA person: {by_hand(chapter.fixed.accepted)}." if chapter.fixed else ""
 
 
 def _account_title(chapter: Chapter) -> str:

@@ -9,6 +9,7 @@ from amelia.model import events as ev
 from amelia.model.interventions import Accepted
 from amelia.model.outcome import Cause, Reason, Result
 from amelia.model.plan import Mode, TaskType, UnitId
+from amelia.model.standing import by_hand
 from amelia.schedule.standing import run_standing
 from runs import BASE, Story, chain, chronicle_of, commit, four_phases, started, task, unit, work
 
@@ -111,13 +112,10 @@ def fixed(*accepted: Accepted) -> Story:
 
 def test_a_summary_of_work_by_hand_says_who_did_it_and_that_nobody_reviewed_it() -> None:
     text = summary_of(fixed())
-    assert "## Who did it\nA person, by hand. No agent reviewed it.\n\n## Completed" in text
+    assert "## Who did it\nA person: done by hand, not reviewed.\n\n## Completed" in text
     assert "## What the agent reported before\n```\nHalf of it.\n```" in text
     left = summary_of(fixed(Accepted.UNCHANGED, Accepted.MISSING_FILES))
-    assert (
-        "A person accepted it as the agent left it. No review approved it. "
-        "Files that the plan declares are missing."
-    ) in left
+    assert f"A person: {by_hand((Accepted.UNCHANGED, Accepted.MISSING_FILES))}.\n" in left
     assert "## Key changes, as the agent reports them" in left
     state = execution_state(chronicle_of(fixed()), run_standing(fixed().run))
     assert (state.units[0].by_person, state.units[0].reviewed) == (True, False)
