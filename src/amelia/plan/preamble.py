@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from amelia.model.plan import Plan
 from amelia.plan.paths import is_outside, normal_path
 
 _PRODUCT = re.compile(r"(?<![\w/.-])(?P<path>(?:[\w.-]{1,80}/){0,8}PRODUCT\.md)(?!\w)")
@@ -49,6 +50,11 @@ def tracker_id(stated: object) -> str | None:
     if address := _ADDRESS.fullmatch(said):
         return address["id"]
     return said if _ID.fullmatch(said) else None
+
+
+def tracker_of(plan: Plan, stem: str) -> str | None:
+    """Returns the tracker's id of a plan: the one it states, or else that of its file's name."""
+    return plan.tracker or tracker_in_name(stem)
 
 
 def tracker_in_name(stem: str) -> str | None:

@@ -7,7 +7,7 @@ from amelia.model.diagnostics import Diagnostic
 from amelia.model.plan import Complexity, Milestone, Task, Unit
 from amelia.plan.compile import CompiledPlan
 from amelia.plan.declared import required
-from amelia.plan.preamble import tracker_in_name
+from amelia.plan.preamble import tracker_of
 
 
 def plan_json(compiled: CompiledPlan, *, stem: str = "") -> str:
@@ -22,7 +22,7 @@ def plan_json(compiled: CompiledPlan, *, stem: str = "") -> str:
             "format": plan.format,
             "hash": plan.hash,
             "goal": plan.goal,
-            "tracker_id": plan.tracker or tracker_in_name(stem),
+            "tracker_id": tracker_of(plan, stem),
             "product": plan.product,
             "mode": compiled.mode,
             "mode_reason": compiled.mode_reason,

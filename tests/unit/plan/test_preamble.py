@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from amelia.plan.preamble import product_in, tracker_in, tracker_in_issue, tracker_in_name
+from amelia.plan.preamble import product_in, tracker_in, tracker_in_issue, tracker_in_name, tracker_of
 from amelia.plan.read import read_plan
 
 
@@ -77,3 +77,10 @@ def test_only_what_stands_above_the_tasks_refers_to_the_product() -> None:
     assert read_plan(b"# A\n\nFor PRODUCT.md.\n\n### Task 1: x\n")[0].product == "PRODUCT.md"
     assert read_plan(b"Do all of PRODUCT.md.\n")[0].product == "PRODUCT.md"
     assert read_plan(b"---\ntracker: A-1\n---\n### Task 1: x\n")[0].tracker == "A-1"
+
+
+def test_the_id_that_a_plan_states_comes_before_that_of_its_files_name() -> None:
+    stated, silent = (read_plan(head + b"### Task 1: A\n")[0] for head in (b"---\nissue: AB-1\n---\n", b""))
+    assert tracker_of(stated, "LIN-42-login") == "AB-1"
+    assert tracker_of(silent, "LIN-42-login") == "LIN-42"
+    assert tracker_of(silent, "") is None

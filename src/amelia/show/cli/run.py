@@ -20,7 +20,7 @@ from amelia.model.agents import AUTO, Role
 from amelia.model.plan import Mode
 from amelia.model.settings import RunSettings, Settings
 from amelia.plan.compile import CompiledPlan
-from amelia.plan.preamble import tracker_in_name
+from amelia.plan.preamble import tracker_of
 from amelia.plan.source import LARGEST
 from amelia.record.runs import RunDirectory, started
 from amelia.show.cli.chosen import Chosen, run_options, settings_here, tracker_option
@@ -116,7 +116,7 @@ def _new(said: str | None, settings: Settings, *, mode: Mode | None) -> tuple[st
         data=data,
         settings=settings.run,
         repository=repository,
-        tracker_id=compiled.plan.tracker or (tracker_in_name(path.stem) if path is not None else None),
+        tracker_id=tracker_of(compiled.plan, path.stem if path is not None else ""),
     )
     return printable(name), new
 
