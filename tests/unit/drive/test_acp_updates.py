@@ -1,6 +1,7 @@
 """What an agent of the Agent Client Protocol says, in the lines of the plain dialect."""
 
 import json
+import tracemalloc
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -62,12 +63,26 @@ def test_news_of_the_session_do_not_cut_a_message() -> None:
     assert heard_of(piece("a"), *news, piece("b")) == [Said("ab")]
 
 
-def test_the_last_message_is_kept_whole_up_to_a_bound() -> None:
+@pytest.mark.parametrize("parts", [("x" * MESSAGE_LIMIT, "y", "", "z"), ("x" * MESSAGE_LIMIT + "yz",)])
+def test_the_end_of_a_message_is_kept_where_it_is_too_long_since_the_report_is_there(
+    parts: tuple[str, ...],
+) -> None:
     updates = Updates()
-    for part in ("x" * MESSAGE_LIMIT, "y", "z"):
+    for part in parts:
         list(updates.hear(piece(part)))
-    list(updates.end_turn({}))
-    assert updates.last_message == "x" * MESSAGE_LIMIT
+    said = understood(updates.end_turn({}))
+    assert updates.last_message == "x" * (MESSAGE_LIMIT - 2) + "yz"
+    assert said == [Said(updates.last_message)]
+
+
+def test_a_message_that_does_not_end_takes_no_more_memory_than_is_kept() -> None:
+    updates, text = Updates(), "x" * MESSAGE_LIMIT
+    tracemalloc.start()
+    for number in range(50):
+        list(updates.hear(piece(f"{text}{number}")))
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert held < 5 * MESSAGE_LIMIT
 
 
 def test_a_tool_starts_once_and_ends_once() -> None:

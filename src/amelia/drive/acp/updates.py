@@ -7,6 +7,7 @@
   Tokens that the protocol has no place for are read from the notes in which known agents tell them.
 """
 
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import cast
@@ -47,7 +48,7 @@ class Updates:
         self.last_message = ""
         self.refused = ""
         self.has_spoken = False
-        self._pieces: list[str] = []
+        self._pieces: deque[str] = deque()
         self._size = 0
         self._message: object = None
         self._tools: dict[str, str | None] = {}
@@ -99,10 +100,11 @@ class Updates:
 
     def end_message(self) -> Iterator[Table]:
         """Yields the message whose pieces have come so far, if there are any."""
-        if text := "".join(self._pieces):
+        if text := "".join(self._pieces)[-MESSAGE_LIMIT:]:
             self.last_message = text
             yield {"type": "say", "text": text}
-        self._pieces, self._size, self._message = [], 0, None
+        self._pieces.clear()
+        self._size, self._message = 0, None
 
     def end_turn(self, answer: Table) -> Iterator[Table]:
         """Yields what was still to be said when the prompt is answered: the last message, and the usage."""
@@ -131,9 +133,16 @@ class Updates:
         if message != self._message:
             yield from self.end_message()
             self._message = message
-        piece = text_of(table_of(update.get("content")).get("text"), MESSAGE_LIMIT - self._size)
-        self._pieces.append(piece)
-        self._size += len(piece)
+        self._keep(table_of(update.get("content")).get("text"))
+
+    def _keep(self, piece: object) -> None:
+        """Keeps a piece of a message; of too many, the first are forgotten, since a report is at the end."""
+        if not isinstance(piece, str) or not piece:
+            return
+        self._pieces.append(piece[-MESSAGE_LIMIT:])
+        self._size += len(self._pieces[-1])
+        while self._size - len(self._pieces[0]) >= MESSAGE_LIMIT:
+            self._size -= len(self._pieces.popleft())
 
     def _hear_tool(self, update: Table) -> Iterator[Table]:
         call = text_of(update.get("toolCallId"), DETAIL_LIMIT)
