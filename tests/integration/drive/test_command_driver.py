@@ -168,6 +168,26 @@ async def test_a_probe_of_any_program_says_what_nobody_knows_of_it(desk: Desk) -
     assert any("budget" in note for note in info.notes)
 
 
+@pytest.mark.parametrize(
+    ("started", "resumed", "is_told"),
+    [
+        ((), ("--resume", "{session}"), True),
+        (("--session", "{session}"), ("--resume", "{session}"), False),
+        ((), (), False),
+    ],
+)
+async def test_a_probe_says_where_a_session_goes_on_only_if_the_program_tells_its_id(
+    desk: Desk, started: tuple[str, ...], resumed: tuple[str, ...], *, is_told: bool
+) -> None:
+    again = (desk.program, *resumed) if resumed else ()
+    settings = AgentSettings(
+        driver="command", command=(desk.program, *started), resume_command=again, trusts_repository=True
+    )
+    info = await CommandDriver(settings).probe()
+    assert any("{session}" in note and "`resume_command`" in note for note in info.notes) is is_told
+    assert len(info.notes) == 1 + is_told
+
+
 async def test_an_agent_by_its_name_gets_the_line_of_its_recipe(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,7 +9,7 @@
 
 import re
 import uuid
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -43,6 +43,10 @@ LONGEST_ARGUMENT = 100_000
 _PLACE = re.compile(r"\{(prompt|prompt_file|model|session|role)\}")
 _TOO_LONG = "Your assignment is too long for a command line. Read it in the file {file}, and carry it out."
 _UNTOLD = "it tells what it uses only if it prints that: else a budget cannot hold"
+_UNNAMED = (
+    "`resume_command` counts only if it prints the id of its session, since `command` has no {session}; "
+    "else every turn is a fresh session"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +73,16 @@ class CommandDriver:
         line = self._line(may_write=True, is_resumed=False)
         keys_for(self.name, self.settings)
         if (recipe := self._recipe) is None:
-            return DriverInfo(
-                line[0], "unknown", (_UNTOLD, *([] if self.settings.trusts_repository else [UNTRUSTED]))
-            )
+            return DriverInfo(line[0], "unknown", tuple(self._notes()))
         return await probe_version(self.name, self.settings, recipe)
+
+    def _notes(self) -> Iterator[str]:
+        """Yields what a person should know of a program that nobody knows by name."""
+        yield _UNTOLD
+        if self._resumes and not self._names_sessions:
+            yield _UNNAMED
+        if not self.settings.trusts_repository:
+            yield UNTRUSTED
 
     async def start(self, spec: TurnSpec) -> Turn:
         """Prepares one turn."""
@@ -102,8 +112,12 @@ class CommandDriver:
         """Returns the session of a turn; None if the program has none, or names it itself."""
         if spec.resume:
             return spec.session
-        is_named = self._resumes and "session" in _places(self.settings.command)
+        is_named = self._resumes and self._names_sessions
         return (spec.session or SessionId(str(uuid.uuid4()))) if is_named else None
+
+    @property
+    def _names_sessions(self) -> bool:
+        return "session" in _places(self.settings.command)
 
     def _line(self, *, may_write: bool, is_resumed: bool) -> list[str]:
         """Returns the command line of a turn with its places, its program found where Amelia was started."""
