@@ -218,7 +218,8 @@ class Stage:
     def names(self) -> list[str]:
         """The runs there are."""
         runs = self.home / "runs"
-        return sorted(path.name for path in runs.iterdir()) if runs.is_dir() else []
+        names = (path.name for path in runs.iterdir()) if runs.is_dir() else ()
+        return sorted(name for name in names if not name.startswith("."))  # those are still being made
 
     @property
     def directory(self) -> Path:

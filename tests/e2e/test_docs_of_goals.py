@@ -45,7 +45,7 @@ def test_the_guide_can_be_followed(tmp_path: Path) -> None:
     assert "Is the greeting friendly or formal?" in done.stdout
     assert "2 is answered" in done.stdout
     assert re.search(r"completed · 2 of 2 done", done.stdout)
-    assert re.search(r"^[0-9a-f]{7} Task 2: Implement greet$", done.stdout, re.MULTILINE)
+    assert re.search(r"^[0-9a-f]{7} Phase 2: Greeting$", done.stdout, re.MULTILINE)
     assert re.search(r"^[0-9a-f]{7} Record of greet-people-by-name-", done.stdout, re.MULTILINE)
     assert "is taken back by" in done.stdout
     assert "nothing to commit, working tree clean" in done.stdout

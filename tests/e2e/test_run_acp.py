@@ -30,7 +30,10 @@ def say(text: str) -> Script:
 
 def resting(stage: Stage) -> list[Script]:
     """Returns the units of the run that wait for a limit to pass, once there is a run."""
-    return [unit for unit in stage.status()["units"] if unit["waiting_until"]] if stage.names else []
+    if not stage.names:
+        return []
+    seen = stage.amelia("status", stage.name, "--json")
+    return [unit for unit in seen.json["units"] if unit["waiting_until"]] if seen.code == 0 else []
 
 
 def report(answer: Script) -> Script:

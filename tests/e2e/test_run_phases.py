@@ -186,7 +186,7 @@ def test_a_phase_that_is_rejected_is_tried_once_more_and_then_halts_the_run(tmp_
     assert [event["unit"] for event in done.of_type("phase_started")] == ["phase-1"]
     assert stage.subjects() == []
     state = stage.status()
-    assert [phase["status"] for phase in state["phase_states"]] == ["failed", *["pending"] * 4]
+    assert [phase["status"] for phase in state["phase_states"]] == ["failed", *["blocked"] * 4]
     assert state["current_phase_index"] == 1
 
 

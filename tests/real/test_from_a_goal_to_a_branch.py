@@ -36,6 +36,7 @@ def task(number: str, title: str, kind: str, **more: Any) -> dict[str, Any]:
         "type": kind,
         "phase": None,
         "depends_on": [],
+        "independent": False,
         "files_to_create": [],
         "files_to_modify": [],
         "test_files": [],

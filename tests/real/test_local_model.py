@@ -93,5 +93,5 @@ async def test_its_allowance_is_kept(url: str, trace: Trace) -> None:
 async def test_a_prompt_that_is_too_long_is_a_clear_refusal(url: str, trace: Trace) -> None:
     *_, ended = await events_of(driver(url), replace(spec(trace), prompt="hello " * 10_000))
     assert isinstance(ended, TurnEnded)
-    assert (ended.ending, ended.usage) == (Ending.FAILED, None)
+    assert (ended.ending, ended.usage) == (Ending.OVERFLOW, None)
     assert "context" in ended.detail
