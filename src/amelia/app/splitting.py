@@ -4,20 +4,21 @@ The pieces are called as the splitter calls them. In a unit of several tasks eve
 single task is cut along its layers, files or criteria.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from amelia.app.people import RefusedError
 from amelia.app.runs import footprint_of
 from amelia.model.events import UnitSplit
 from amelia.model.plan import Mode, Task, TaskId, Unit, UnitId
-from amelia.model.settings import PlanSettings, SizeLimits
+from amelia.model.settings import PlanSettings, SizeLimits, TddRule
 from amelia.model.state import RunState
 from amelia.plan.compile import compile_plan
 from amelia.plan.read import read_plan
 from amelia.plan.split import divide, piece_ids
 
-_BY_HAND = PlanSettings(limits=SizeLimits(auto_split=False))
+_BY_HAND = PlanSettings(limits=SizeLimits(auto_split=False), tdd=TddRule.OFF)
+"""The tests of a unit that is split were asked for before the run; its pieces need no others."""
 
 
 def text_of(run: RunState, unit: UnitId) -> str:
@@ -61,6 +62,7 @@ def split_by_hand(run: RunState, unit: UnitId, text: bytes) -> UnitSplit:
     """Returns a unit as a person wrote it down: tasks in any grammar that plans are read in."""
     whole = _whole(run, unit)
     plan, found = read_plan(text)
+    plan = replace(plan, tasks=tuple(_among_themselves(plan.tasks, run)))
     compiled = compile_plan(plan, found, settings=_BY_HAND, mode=Mode.LIFECYCLE)
     if problems := [problem.message for problem in compiled.diagnostics if problem.severity == "error"]:
         raise RefusedError(f"the pieces cannot run: {problems[0]}", hint="nothing was changed")
@@ -74,7 +76,7 @@ def split_by_hand(run: RunState, unit: UnitId, text: bytes) -> UnitSplit:
     pieces = [
         _piece(
             named[each.id],
-            replace(each.pieces[0], id=TaskId(named[each.id]), depends_on=()),
+            _as_part(each.pieces[0], whole, name=TaskId(named[each.id])),
             whole,
             needs=tuple(named[need] for need in each.depends_on),
             is_part=True,
@@ -82,6 +84,25 @@ def split_by_hand(run: RunState, unit: UnitId, text: bytes) -> UnitSplit:
         for each in compiled.units
     ]
     return _split(unit, pieces)
+
+
+def _among_themselves(tasks: Iterable[Task], run: RunState) -> Iterator[Task]:
+    """Yields tasks without what they need of the rest of the plan: all of them come after that."""
+    own = {task.id for task in tasks}
+    others = {task for unit in run.facts.units for task in unit.tasks} - own
+    for task in tasks:
+        # A need that names none of the pieces is as it was written: `Task 1`.
+        needs = tuple(need for need in task.depends_on if need.rpartition(" ")[2] not in others)
+        yield replace(task, depends_on=needs)
+
+
+def _as_part(task: Task, whole: Unit, *, name: TaskId) -> Task:
+    """Returns a piece: of the type of the whole unless it says otherwise, and after what that needs."""
+    kinds = {piece.type for piece in whole.pieces}
+    kind = task.type or (kinds.pop() if len(kinds) == 1 else None)
+    needs = tuple(dict.fromkeys(need for piece in whole.pieces for need in piece.depends_on))
+    inside = {piece.id for piece in whole.pieces}
+    return replace(task, id=name, type=kind, depends_on=tuple(need for need in needs if need not in inside))
 
 
 def _piece(name: UnitId, task: Task, whole: Unit, *, needs: tuple[UnitId, ...], is_part: bool) -> Unit:
