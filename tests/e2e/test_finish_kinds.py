@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from repositories import Repo, executable, git, make_repository
-from stories import APPROVED, Done, Stage, make_stage, tasks, writes
+from stories import APPROVED, Done, Stage, develops, make_stage, tasks, wait_until, writes
 
 pytestmark = pytest.mark.slow
 
@@ -313,3 +313,33 @@ def test_what_makes_no_sense_is_refused(stage: Stage, wrong: tuple[str, ...]) ->
     run = completed(stage)
     assert stage.amelia("finish", run, *wrong).code == 2
     assert stage.amelia("resume", run, "--without-record").code == 2
+
+
+RED = """# Tax
+
+### Task 1: Test it
+- Type: test
+- Files: create tests/test_tax.py
+
+### Task 2: Write it
+- Type: impl
+- Depends on: 1
+- Files: create tax.py
+"""
+SETTINGS = '[verify]\ncommand = ["python", "-m", "pytest", "-q", "--tb=no"]\n[modes.tasks]\nattempts = 1\n'
+TAX = "import tax\n\n\ndef test_tax():\n    assert tax.of(100) == 19\n"
+
+
+def test_a_test_that_fails_because_work_was_skipped_is_told_before_it_reaches_a_branch(
+    tmp_path: Path,
+) -> None:
+    stage = make_stage(tmp_path, {"amelia.toml": SETTINGS, ".gitignore": "__pycache__/\n", "conftest.py": ""})
+    tests = develops("1", {"write": "tests/test_tax.py", "text": TAX})
+    wrong = develops("2", {"write": "tax.py", "text": "def of(net):\n    return 0\n"})
+    assert stage.run(RED, tests, wrong, APPROVED, options=["--mode", "tasks"]).code == 1
+    assert stage.amelia("skip", stage.name, "2").code == 0
+    wait_until(lambda: stage.status()["outcome"] == "completed", "the run is completed")
+    told = stage.amelia("finish", stage.name, "--merge", "ff", "--dry-run")
+    assert "1 test fails there, because what was to make it pass was skipped: tests/test_tax.py" in told.out
+    [red] = stage.amelia("finish", stage.name, "--merge", "ff", "--dry-run", "--json").json["red"]
+    assert red.startswith("tests/test_tax.py")

@@ -26,6 +26,7 @@ from amelia.record.runs import RunDirectory
 from amelia.run.loop import Watcher
 from amelia.run.requests import refusal
 from amelia.schedule.machine import evolve, fold
+from amelia.schedule.red import owed_and_waived
 from amelia.workspace.source import open_source
 
 
@@ -56,7 +57,10 @@ def foresee_delivery(run: RunState, wish: FinishChosen) -> Preview | None:
     source = open_source(Path(run.facts.repository))
     find = find_merge if wish.finish.is_merge else find_offer
     offer = find(source, run.facts, wish)
-    return preview(source, offer) if isinstance(offer, Offer) else None
+    if not isinstance(offer, Offer):
+        return None
+    _, waived = owed_and_waived(run)
+    return replace(preview(source, offer), red=waived)
 
 
 async def deliver(directory: RunDirectory, journal: Journal, run: RunState, *, watcher: Watcher) -> RunState:

@@ -12,7 +12,10 @@ from amelia.system.git_places import Source
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
-    """The commits and files of a delivery; `record_place` is the directory of the record."""
+    """The commits and files of a delivery; `record_place` is the directory of the record.
+
+    `red` are the tests that fail there: what was to make them pass was skipped.
+    """
 
     finish: Finish
     onto: str | None
@@ -20,6 +23,7 @@ class Preview:
     files: tuple[str, ...]
     record: tuple[str, ...]
     record_place: str
+    red: tuple[str, ...] = ()
 
 
 def preview(source: Source, offer: Offer) -> Preview:

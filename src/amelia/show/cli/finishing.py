@@ -9,6 +9,7 @@ import click
 from amelia.app.people import standing
 from amelia.land.preview import Preview
 from amelia.model.delivery import MERGES, Finish
+from amelia.model.evidence import THE_COMMAND
 from amelia.model.facts import RunStarted
 from amelia.record.runs import RunDirectory, started
 from amelia.show.text import fit, printable
@@ -70,6 +71,17 @@ def draw_preview(told: Preview, *, will_be: bool) -> Iterator[str]:
     yield printable(f"{_files(told.files)} of the work: {shown}{f' and {others} more' if others > 0 else ''}")
     if told.record:
         yield from _record_lines(told)
+    if told.red:
+        yield printable(_red_line(told.red))
+
+
+def _red_line(red: tuple[str, ...]) -> str:
+    why = "because what was to make it pass was skipped"
+    if THE_COMMAND in red:
+        return f"the tests fail there as a whole, {why}"
+    more = len(red) - _SHOWN_FILES
+    named = ", ".join(red[:_SHOWN_FILES]) + (f" and {more} more" if more > 0 else "")
+    return f"{len(red)} test{'s fail' if len(red) > 1 else ' fails'} there, {why}: {named}"
 
 
 def preview_json(told: Preview) -> dict[str, object]:
@@ -80,6 +92,7 @@ def preview_json(told: Preview) -> dict[str, object]:
         "commits": [{"commit": one.commit, "subject": printable(one.subject)} for one in told.commits],
         "files": [printable(path) for path in told.files],
         "record": [printable(path) for path in told.record],
+        "red": [printable(test) for test in told.red],
     }
 
 
