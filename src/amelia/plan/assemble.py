@@ -9,9 +9,10 @@ from dataclasses import replace
 from itertools import count
 from typing import Any
 
-from amelia.model.diagnostics import Diagnostic, error, info
+from amelia.model.diagnostics import Diagnostic, Severity, error, info
 from amelia.model.plan import Task, TaskId, TaskStatus
 from amelia.plan import words
+from amelia.plan.between import headings_between
 from amelia.plan.facts import is_usual_id, needs_nothing
 from amelia.plan.fields import read_fields
 from amelia.plan.labels import clean_title
@@ -33,7 +34,7 @@ def assemble(
     outline: Outline, places: Sequence[Place], *, name: str, diagnostics: Sequence[Diagnostic] = ()
 ) -> Reading:
     """Turns places into a reading, in document order."""
-    unread = unread_tasks(outline, places)
+    unread = _lost(outline, places)
     dropped = {place.id: place for place in places if place.dropped}
     places, notes = distinct(outline, [place for place in places if not place.dropped])
     ids = list(_ids(places))
@@ -58,6 +59,14 @@ def assemble(
         notes.append(error("nothing-to-do", "Every task is struck through or marked as deferred.", line=1))
     goal = outline.goal(places[0].line if places else 1)
     return Reading(name, tuple(tasks), goal, tuple(notes), outline.milestones())
+
+
+def _lost(outline: Outline, places: Sequence[Place]) -> Sequence[Diagnostic]:
+    """Returns what is to be said of text that is in no task; an error about a line says all of it."""
+    found = [*unread_tasks(outline, places), *headings_between(outline, places)]
+    wrong = {each.line for each in found if each.severity is Severity.ERROR}
+    lost = {each.line: each for each in found if each.severity is Severity.ERROR or each.line not in wrong}
+    return sorted(lost.values(), key=lambda each: each.line or 0)
 
 
 def _ids(places: Sequence[Place]) -> Iterator[str]:

@@ -17,6 +17,8 @@ _FIELDS = (
 )
 _LINES = 20  # a list of fields is not longer
 _LINE = 200  # a field is not longer
+_SENTENCE = 25  # letters; no field and no word is longer
+_SHORTEST = 3  # shorter is near to anything
 _READERS = {"type": facts.task_type, "priority": facts.priority}
 _BULLETS = ("- ", "* ", "+ ")
 
@@ -30,6 +32,11 @@ def find_slips(prose: Sequence[str], tasks: Iterable[Task]) -> Iterator[Diagnost
                 yield from _slips(task, line, number)
             elif line:
                 break
+
+
+def are_near(word: str, other: str) -> bool:
+    """Tells whether two words differ by one letter, or by two that changed places."""
+    return word != other and min(len(word), len(other)) >= _SHORTEST and bool(_key(word, _near([other])))
 
 
 def _slips(task: Task, line: str, number: int) -> Iterator[Diagnostic]:
@@ -65,7 +72,7 @@ def _with_one_missing(text: str) -> Iterator[str]:
 def _key(text: str, near: Mapping[str, str]) -> str:
     """Finds the spelling that a text and a name have in common when each may lose one letter."""
     folded = text.strip(" *_`").casefold()
-    if not 2 < len(folded) < 25:  # noqa: PLR2004 - shorter is near to anything, longer is a sentence
+    if not _SHORTEST <= len(folded) < _SENTENCE:
         return ""
     return next((spelling for spelling in _with_one_missing(folded) if spelling in near), "")
 
