@@ -151,3 +151,17 @@ def test_prose_with_a_list_that_could_be_tasks_tells_both_counts(tmp_path: Path)
     _, data = check(tmp_path, text)
     told = [each["message"] for each in data["diagnostics"] if each["code"] == "two-readings"]
     assert told == ["Read as 1 task (the whole text); the other reading would be 2 (list items)."]
+
+
+@pytest.mark.parametrize(
+    ("plan", "line"),
+    [
+        ("### Task 1: a\nx\n### Tsak 2: b\ny\n### Task 3: c\nz\n", 3),
+        ("- [ ] a\n- b\n- [ ] c\n", 2),
+        ("* [ ] add logout\n* fix login\n", 2),
+    ],
+)
+def test_a_slip_among_tasks_stops_the_plan(tmp_path: Path, plan: str, line: int) -> None:
+    code, data = check(tmp_path, plan)
+    assert code != 0
+    assert ("unread-task", line) in [(each["code"], each["line"]) for each in data["diagnostics"]]

@@ -12,6 +12,7 @@ from typing import Any
 from amelia.model.diagnostics import Diagnostic, Severity, error, info
 from amelia.model.plan import Task, TaskId, TaskStatus
 from amelia.plan import words
+from amelia.plan.beside import items_beside
 from amelia.plan.between import headings_between
 from amelia.plan.facts import is_usual_id, needs_nothing
 from amelia.plan.fields import read_fields
@@ -63,7 +64,11 @@ def assemble(
 
 def _lost(outline: Outline, places: Sequence[Place]) -> Sequence[Diagnostic]:
     """Returns what is to be said of text that is in no task; an error about a line says all of it."""
-    found = [*unread_tasks(outline, places), *headings_between(outline, places)]
+    found = [
+        *unread_tasks(outline, places),
+        *headings_between(outline, places),
+        *items_beside(outline.document, places),
+    ]
     wrong = {each.line for each in found if each.severity is Severity.ERROR}
     lost = {each.line: each for each in found if each.severity is Severity.ERROR or each.line not in wrong}
     return sorted(lost.values(), key=lambda each: each.line or 0)

@@ -108,8 +108,14 @@ class Document:
     @cached_property
     def bullets(self) -> Sequence[Item]:
         """Returns the outermost list items of any kind in order, plain bullets among them."""
-        builder = _Builder(self.shown, takes_bullets=True)
-        return [block for block in builder.blocks() if isinstance(block, Item) and block.depth == 0]
+        return [item for item in self.every_item if item.depth == 0]
+
+    @cached_property
+    def every_item(self) -> Sequence[Item]:
+        """Returns the list items of any kind and depth in order, plain bullets among them."""
+        blocks = _Builder(self.shown, takes_bullets=True).blocks()
+        items = (block for block in blocks if isinstance(block, Item))
+        return sorted(items, key=lambda item: (item.line, item.depth))
 
     def slice(self, line: int, end_line: int) -> str:
         """Returns the exact text of some lines."""
@@ -252,9 +258,7 @@ class _Builder:
     def _end_item(self) -> None:
         item = self._open.pop()
         # plain bullets are the bulk of most plans, and no dialect makes tasks of them
-        if not self._quotes and (
-            (self._takes_bullets and not self._open) or _BOX_OR_NUMBER.match(self._data, item.start)
-        ):
+        if not self._quotes and (self._takes_bullets or _BOX_OR_NUMBER.match(self._data, item.start)):
             self._found.append(self._item(item, depth=len(self._open)))
 
     def _top_level(self, name: str, kind: _Kind, span: _Span) -> None:
