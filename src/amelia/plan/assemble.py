@@ -27,6 +27,7 @@ from amelia.plan.unread import unread_tasks
 _PHASES = re.compile(
     r"phases?\s*\d{1,4}(?:\s*(?:,|&|\+|\band\b)+\s*(?:phases?\s*)?\d{1,4}){0,50}[\s.]*", re.IGNORECASE
 )
+_SHOWN = 60
 _COUNT = re.compile(r"\d+")
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -36,7 +37,7 @@ def assemble(
 ) -> Reading:
     """Turns places into a reading, in document order."""
     unread = _lost(outline, places)
-    dropped = {place.id: place for place in places if place.dropped}
+    dropped = [place for place in places if place.dropped]
     places, notes = distinct(outline, [place for place in places if not place.dropped])
     ids = list(_ids(places))
     unusual = {task_id.casefold(): task_id for task_id in ids if not is_usual_id(task_id)}
@@ -46,12 +47,12 @@ def assemble(
     tasks = _with_phases(outline, _with_statements(outline, tasks))
     tasks, renumbered = _unique(outline, tasks)
     outside = list(_outside(tasks))
-    tasks = _without_prose(tasks, dropped=dropped.keys())
+    tasks = _without_prose(tasks, dropped={place.id for place in dropped})
     notes = [
         *diagnostics,
         *notes,
         *renumbered,
-        *map(_left_out, dropped.values()),
+        *map(_left_out, dropped),
         *outside,
         *unread,
         *find_slips(outline.document.prose, tasks),
@@ -202,8 +203,16 @@ def _prefix(task_id: str) -> str:
 
 
 def _left_out(place: Place) -> Diagnostic:
-    message = f"{place.id or place.title} is struck through or marked as deferred, and left out."
-    return info("left-out", message, line=place.line, hint="Remove the mark to have it carried out.")
+    name, heading = place.id or place.title, place.below
+    if heading is None:
+        message = f"{name} is struck through or marked as deferred, and left out."
+        return info("left-out", message, line=place.line, hint="Remove the mark to have it carried out.")
+    return info(
+        "left-out",
+        f"{name} stands below the heading '{heading.text[:_SHOWN]}' (line {heading.line}), and is left out.",
+        line=place.line,
+        hint="Move it below another heading, or change that one, to have it carried out.",
+    )
 
 
 def _with_phases(outline: Outline, tasks: list[Task]) -> list[Task]:

@@ -111,6 +111,11 @@ class Outline:
             yield from () if entry.line == line else (entry,)
             yield from self.above(entry)
 
+    def deferring(self, line: int) -> Heading | None:
+        """Returns the heading of deferred work above whatever stands at a line, the nearest one."""
+        above = (entry.heading for entry in self.above_line(line) if entry.level > 1)
+        return next((heading for heading in above if is_deferred(heading.text)), None)
+
     @cached_property
     def _lines(self) -> Sequence[int]:
         return [entry.line for entry in self.entries]

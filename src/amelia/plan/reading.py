@@ -5,11 +5,15 @@ from dataclasses import dataclass, field
 
 from amelia.model.diagnostics import Diagnostic
 from amelia.model.plan import Task
+from amelia.plan.markdown import Heading
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a task stands; an empty `id` is numbered by position, `called` is what its label is called by."""
+    """Where a task stands; an empty `id` is numbered by position, `called` is what its label is called by.
+
+    `dropped` tasks are left out, by a mark of their own or by the heading `below` which they stand.
+    """
 
     line: int
     end_line: int
@@ -17,6 +21,7 @@ class Place:
     title: str
     done: bool | None = None
     dropped: bool = False
+    below: Heading | None = None
     parallel: bool = False
     boxes_are_steps: bool = True
     needs: tuple[str, ...] = ()

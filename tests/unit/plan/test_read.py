@@ -147,6 +147,29 @@ class TestHeadings:
         assert [(task.id, task.depends_on) for task in plan.tasks] == [("1", ())]
         assert (note.code, note.line) == ("left-out", 5)
 
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "## Now\n- [ ] a\n## Later on\n- [ ] c\n",
+            "## Now\n- [ ] a\n## Later on\n### Shop\n- [ ] c\n",
+            "## Now\n### Task 1: A\n## Later on\n### Task 2: c\n",
+        ],
+    )
+    def test_the_heading_that_leaves_a_task_out_is_named(self, text: str) -> None:
+        _, (note,) = read(text)
+        assert note.code == "left-out"
+        assert "stands below the heading 'Later on' (line 3), and is left out" in note.message
+        assert note.hint == "Move it below another heading, or change that one, to have it carried out."
+
+    def test_every_task_that_is_left_out_is_named(self) -> None:
+        _, notes = read("## Now\n- [ ] a\n## Later on\n- [ ] b\n- [ ] c\n")
+        assert [(note.code, note.line) for note in notes] == [("left-out", 4), ("left-out", 5)]
+
+    def test_a_mark_that_leaves_a_task_out_is_named_below_such_a_heading_too(self) -> None:
+        for text in ("- [ ] a\n## Later\n- [ ] ~~c~~\n", "## Task 1: A\n# P\n## Later\n### ~~Task 2: c~~\n"):
+            _, (note,) = read(text)
+            assert "is struck through or marked as deferred" in note.message
+
     def test_where_all_work_is_for_later_it_is_the_plan(self) -> None:
         assert ids("## Future\n### Task 1: A\n### Task 2: B\n") == ["1", "2"]
         assert ids("## Later\n- [ ] a\n- [ ] b\n") == ["1", "2"]

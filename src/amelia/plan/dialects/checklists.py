@@ -10,7 +10,7 @@ from dataclasses import replace
 from amelia.plan import words
 from amelia.plan.labels import Kind, Label, clean_title, read_label
 from amelia.plan.markdown import TICKS, Item
-from amelia.plan.outline import GROUPS, Entry, Outline, is_aside, is_deferred
+from amelia.plan.outline import GROUPS, Entry, Outline, is_aside
 from amelia.plan.ranges import Ranges
 from amelia.plan.reading import Place
 
@@ -60,12 +60,14 @@ def plain(outline: Outline) -> Sequence[Place]:
 
 def _places(outline: Outline, found: Sequence[tuple[Item, Label | None]]) -> Sequence[Place]:
     places = [_place(item, label) for item, label in found]
-    deferred = Ranges((entry.line, entry.end_line) for entry in outline.entries if _is_deferred(entry))
-    if all(place.line in deferred for place in places):
+    deferring = [outline.deferring(place.line) for place in places]
+    if all(deferring):
         return places
     return [
-        replace(place, dropped=place.dropped or (not place.done and place.line in deferred))
-        for place in places
+        replace(place, dropped=True, below=heading)
+        if heading and not place.done and not place.dropped
+        else place
+        for place, heading in zip(places, deferring, strict=True)
     ]
 
 
@@ -88,10 +90,6 @@ def _outermost(outline: Outline, beside: Callable[[Entry], bool]) -> list[Item]:
 
 def _is_criteria(entry: Entry) -> bool:
     return entry.label is None and _CRITERIA.search(entry.heading.text) is not None
-
-
-def _is_deferred(entry: Entry) -> bool:
-    return entry.level > 1 and is_deferred(entry.heading.text)
 
 
 def _is_beside(entry: Entry) -> bool:

@@ -6,12 +6,12 @@ shape. Which shape counts is decided by the reader.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from amelia.plan import words
 from amelia.plan.labels import Kind, Label, clean_title
-from amelia.plan.markdown import TICKS
-from amelia.plan.outline import GROUPS, Entry, Outline, is_aside, is_deferred, is_finished, is_task_section
+from amelia.plan.markdown import TICKS, Heading
+from amelia.plan.outline import GROUPS, Entry, Outline, is_aside, is_finished, is_task_section
 from amelia.plan.ranges import any_within
 from amelia.plan.reading import Place
 
@@ -146,6 +146,7 @@ def _places(outline: Outline, entries: Iterable[Entry]) -> Sequence[Place]:
         label = entry.label
         text = entry.heading.text
         box = _BOX.match(text)
+        is_marked = _DROPPED.search(text) is not None
         done = (box[1] in TICKS) if box else (label.done if label else None)
         title = (label.title if label else clean_title(text)).replace(_PARALLEL, "").strip()
         places.append(
@@ -155,7 +156,8 @@ def _places(outline: Outline, entries: Iterable[Entry]) -> Sequence[Place]:
                 label.id if label else "",
                 title,
                 done=True if done is None and _is_finished(outline, entry) else done,
-                dropped=not done and (entry.line in deferred or _DROPPED.search(text) is not None),
+                dropped=not done and (entry.line in deferred or is_marked),
+                below=None if done or is_marked else deferred.get(entry.line),
                 separated=label is not None and label.separated,
                 parallel=_PARALLEL in text,
                 called=label.called if label else "",
@@ -252,14 +254,10 @@ def _below_task_section(outline: Outline, wanted: Callable[[Entry], bool]) -> It
             yield entry
 
 
-def _deferred(outline: Outline, entries: Sequence[Entry]) -> set[int]:
-    """Returns the lines of entries in sections of deferred work, unless all of them stand there."""
-    found = {
-        entry.line
-        for entry in entries
-        if any(is_deferred(above.heading.text) for above in outline.above(entry) if above.level > 1)
-    }
-    return found if len(found) < len(entries) else set()
+def _deferred(outline: Outline, entries: Sequence[Entry]) -> Mapping[int, Heading]:
+    """Returns the headings of deferred work by the lines of entries below, unless all entries stand there."""
+    found = {entry.line: heading for entry in entries if (heading := outline.deferring(entry.line))}
+    return found if len(found) < len(entries) else {}
 
 
 def _is_finished(outline: Outline, entry: Entry) -> bool:
