@@ -47,14 +47,14 @@ def test_only_runs_of_this_repository_are_cleared_unless_all_are_asked_for(stage
     assert done.code == 0
     assert f"{mine}: " in done.out
     assert done.out.count("\nreview-") == 1
-    assert "1 reviews removed" in done.out
-    assert "1 runs cleared, " in done.out
+    assert "1 review removed" in done.out
+    assert "1 run cleared, " in done.out
     assert theirs not in done.out
     assert "1 run and 1 review of other repositories stay; --all clears them, too" in done.err
     assert (is_there(stage, mine), is_there(stage, theirs)) == (False, True)
     done = stage.amelia("gc", "--all")
     assert theirs in done.out
-    assert "1 reviews removed" in done.out
+    assert "1 review removed" in done.out
     assert not is_there(stage, theirs)
     assert not list((stage.home / "reviews").iterdir())
     assert stage.amelia("gc", "--all").out == "0 runs cleared, 0.0 MB freed\n"
@@ -65,7 +65,7 @@ def test_what_would_be_removed_is_shown_with_its_size(stage: Stage) -> None:
     shown = stage.amelia("gc", "--dry-run")
     assert (shown.code, is_there(stage, run)) == (0, True)
     assert shown.out.startswith(f"{run}: ")
-    assert "1 runs would be cleared, " in shown.out
+    assert "1 run would be cleared, " in shown.out
     told = stage.amelia("gc", "--dry-run", "--json").json
     (one,) = told["runs"]
     assert (one["run"], one["repository"], one["problem"]) == (run, str(stage.repo.path), None)

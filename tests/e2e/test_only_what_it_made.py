@@ -81,8 +81,8 @@ def test_directories_of_other_programs_survive_everything(stage: Stage) -> None:
     assert stage.amelia("plan", GOAL, "--script", script, "--no-input").code in {0, 4}
     done = stage.amelia("gc", "--all")
     assert done.code == 0
-    assert "1 runs cleared" in done.out
-    assert "1 reviews removed" in done.out
+    assert "1 run cleared" in done.out
+    assert "1 review removed" in done.out
     assert all(map(is_whole, ours))
     for place in ours:
         assert str(place) in done.err
@@ -151,7 +151,7 @@ def test_runs_and_reviews_of_older_versions_go_on_and_are_cleared(stage: Stage) 
     assert stage.amelia("resume", waiting.name, "--json").outcome == "completed"
     assert (waiting / ".amelia").is_file()
     said = stage.amelia("gc")
-    assert ("2 runs cleared" in said.out, "1 reviews removed" in said.out) == (True, True)
+    assert ("2 runs cleared" in said.out, "1 review removed" in said.out) == (True, True)
     assert "note: " not in said.err
     assert not review.exists()
     assert not (done / "store.git").exists()
@@ -183,7 +183,7 @@ def test_a_link_on_the_way_to_a_worktree_is_not_followed(stage: Stage, place: st
     shutil.move(stage.room / f"moved-{Path(place).name}", run / place)
     assert stage.amelia("resume", run.name, "--json").outcome == "completed"
     other_lane = lead_elsewhere(run / place, stage.room / "home")
-    assert "1 runs cleared" in stage.amelia("gc").out
+    assert "1 run cleared" in stage.amelia("gc").out
     assert contents(other_lane) == before
     assert not os.path.lexists(run / place)
 
@@ -208,7 +208,7 @@ def test_copied_and_renamed_runs_are_left_and_told(stage: Stage) -> None:
     other.rename(renamed)
     before = contents(copy), contents(renamed)
     done = stage.amelia("gc", "--all")
-    assert "1 runs cleared" in done.out
+    assert "1 run cleared" in done.out
     assert not (run / "store.git").exists()
     assert (contents(copy), contents(renamed)) == before
     assert f"{copy} is kept" in done.err

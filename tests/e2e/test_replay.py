@@ -291,7 +291,7 @@ def test_a_turn_without_a_report_is_played_again_without_one(stage: Stage) -> No
 
 def test_a_run_can_be_played_again_after_its_store_was_cleared_away(stage: Stage) -> None:
     assert stage.run(tasks("One"), writes("1", "a"), APPROVED).code == 0
-    assert "1 runs cleared" in stage.amelia("gc").out
+    assert "1 run cleared" in stage.amelia("gc").out
     assert replay(stage, stage.name) == (0, [])
 
 

@@ -185,7 +185,7 @@ def test_reviews_are_cleared_away(stage: Stage) -> None:
     review(stage, APPROVED)
     assert len(list((stage.home / "reviews").iterdir())) == 1
     done = stage.amelia("gc")
-    assert "1 reviews removed" in done.out
+    assert "1 review removed" in done.out
     assert not list((stage.home / "reviews").iterdir())
 
 

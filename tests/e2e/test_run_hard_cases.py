@@ -158,7 +158,7 @@ def test_nobody_touches_the_worktrees_of_a_run_that_another_process_drives(tmp_p
     assert stage.run(tasks("One"), writes("1", "a"), APPROVED).code == 0
     (stage.repo.path / "mine").write_text("x")
     directory = RunDirectory(stage.directory)
-    assert any("1 uncommitted files" in notice for notice in notices(directory))
+    assert any("1 uncommitted file is" in notice for notice in notices(directory))
     places = stage.directory / "lanes"
     shutil.rmtree(places)
     with SqliteJournal(directory.journal):

@@ -257,7 +257,8 @@ def notices_of(directory: RunDirectory, facts: RunStarted) -> Iterator[str]:
     if source.head is None:
         yield "the repository has no commits; the run starts from an empty one"
     elif count := uncommitted(source):
-        yield f"{count} uncommitted files are not part of the run, which starts from {facts.base[:12]}"
+        files = "1 uncommitted file is" if count == 1 else f"{count} uncommitted files are"
+        yield f"{files} not part of the run, which starts from {facts.base[:12]}"
     lane = Lane(open_store(directory, facts), 1, Purpose.CHECK)
     if empty := prepare(lane, tree=facts.base, base=facts.base).empty_submodules:
         yield f"submodules without content stay empty: {', '.join(empty)} (git submodule update --init)"

@@ -32,7 +32,7 @@ from amelia.model.errors import ConfigError
 from amelia.system.environment import looks_secret
 
 BUNDLED = "claude_agent_sdk/_bundled/claude"
-INSTALL = "install Claude Code, or `pip install claude-agent-sdk`, which brings it along"
+INSTALL = "install it with `npm install -g @anthropic-ai/claude-code`, or `pip install claude-agent-sdk`"
 LEAST_BUDGET = 0.000_001
 """Claude takes no budget of zero."""
 

@@ -38,7 +38,7 @@ from amelia.model.agents import AgentSettings, DriverInfo, SessionId, TurnSpec, 
 from amelia.model.errors import ConfigError
 
 BUNDLED = "codex_cli_bin/bin/codex"
-INSTALL = "install it with `pip install openai-codex`"
+INSTALL = "install it with `npm install -g @openai/codex`, or `pip install openai-codex`"
 HOME = "CODEX_HOME"
 KEY = "CODEX_API_KEY"
 """Where Codex looks for a key to its own provider."""

@@ -11,7 +11,7 @@ from amelia.app.clearing import Kept, Leftover, clear, find_kept, find_leftovers
 from amelia.app.history import take_inventory
 from amelia.app.people import RefusedError
 from amelia.config.places import is_repository, repository_around, state_home
-from amelia.show.text import printable
+from amelia.show.text import counted, printable
 
 _MEGABYTE = 1_000_000
 
@@ -93,23 +93,19 @@ def _is_confirmed(sizes: Mapping[Leftover, int]) -> bool:
     if not sizes or not (sys.stdin.isatty() and sys.stdout.isatty()):
         return True
     reviews = sum(one.is_review for one in sizes)
-    more = f" and {reviews} review{'s' if reviews > 1 else ''}" if reviews else ""
+    more = f" and {counted(reviews, 'review')}" if reviews else ""
     freed = sum(sizes.values()) / _MEGABYTE
-    runs = len(sizes) - reviews
-    return click.confirm(f"Clear {runs} run{'s' if runs != 1 else ''}{more}, {freed:.1f} MB?", default=True)
+    runs = counted(len(sizes) - reviews, "run")
+    return click.confirm(f"Clear {runs}{more}, {freed:.1f} MB?", default=True)
 
 
 def _sum_up(sizes: Mapping[Leftover, int], *, is_removed: bool) -> None:
     reviews = sum(one.is_review for one in sizes)
     freed = f"{sum(sizes.values()) / _MEGABYTE:.1f} MB"
     if reviews:
-        click.echo(f"{reviews} reviews {'removed' if is_removed else 'would be removed'}")
-    runs = len(sizes) - reviews
-    click.echo(
-        f"{runs} runs cleared, {freed} freed"
-        if is_removed
-        else f"{runs} runs would be cleared, {freed} in all"
-    )
+        click.echo(f"{counted(reviews, 'review')} {'removed' if is_removed else 'would be removed'}")
+    runs = counted(len(sizes) - reviews, "run")
+    click.echo(f"{runs} cleared, {freed} freed" if is_removed else f"{runs} would be cleared, {freed} in all")
 
 
 def _json(
