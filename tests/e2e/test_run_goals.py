@@ -112,8 +112,11 @@ def test_the_name_of_a_plan_that_is_not_there_is_no_goal(stage: Stage, said: str
     assert (done.code, "there is no such file" in done.err, stage.names) == (2, True, [])
 
 
-def test_a_goal_may_end_with_the_name_of_a_file_and_a_full_stop(stage: Stage) -> None:
-    done = stage.amelia("run", "Explain it in README.md.", "--script", stage.play(GOOD, *WELL), "--no-input")
+@pytest.mark.parametrize(
+    "said", ["Explain it in README.md.", "Mend README.md", "Write what was changed into CHANGELOG.md"]
+)
+def test_a_goal_may_end_with_the_name_of_a_file(stage: Stage, said: str) -> None:
+    done = stage.amelia("run", said, "--script", stage.play(GOOD, *WELL), "--no-input")
     assert done.code == 4
 
 

@@ -33,6 +33,7 @@ from amelia.show.text import printable
 from amelia.system.git import check_git
 
 _STANDARD_INPUT = "standard input"
+_LONGEST_NAME = 3  # words
 _PLAN_SUFFIXES = (".md", ".markdown", ".txt", ".json", ".yaml", ".yml", ".toml")
 _MAY_DIFFER = ("tests:", "agents:")
 """Terms that a checkout tells less exactly than the base of a run, or that were chosen anew since."""
@@ -158,7 +159,10 @@ def _is_goal(said: str | None) -> bool:
 
 
 def _is_plan_name(said: str) -> bool:
-    return said.rstrip().casefold().endswith(_PLAN_SUFFIXES)
+    """Says whether a few words are the name of a missing file; they ask if a file is there by the last."""
+    words = said.split()
+    is_named = words[-1].casefold().endswith(_PLAN_SUFFIXES) and len(words) <= _LONGEST_NAME
+    return is_named and path_of(words[-1]) is None
 
 
 def _read(said: str | None) -> tuple[str, bytes]:
