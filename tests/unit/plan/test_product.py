@@ -40,6 +40,13 @@ def test_criteria_have_the_ids_that_their_author_gave_them_or_a_number() -> None
     )
 
 
+def test_other_fields_of_a_page_are_no_criteria() -> None:
+    page = (
+        b"# Product\n\n**Files:** a.py\n\n**Acceptance criteria:**\n- AC-1: It runs\n\n**Priority:** high\n"
+    )
+    assert read_criteria(page) == (Criterion("AC-1", "It runs"),)
+
+
 def test_the_same_id_twice_is_told_apart() -> None:
     found = read_criteria(b"## Acceptance criteria\n- A-1: one\n- A-1: two\n- A-1: three\n")
     assert len({criterion.id for criterion in found}) == 3
