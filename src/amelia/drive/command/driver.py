@@ -23,7 +23,7 @@ from amelia.drive.programs import (
     probe_version,
     reject_max_turns,
 )
-from amelia.drive.recipes import RECIPES, Recipe
+from amelia.drive.recipes import Recipe, recipe_of
 from amelia.drive.turn import Program, ProgramTurn, agent_environment
 from amelia.model.agents import (
     AgentEvent,
@@ -62,7 +62,7 @@ class CommandDriver:
 
     @property
     def _recipe(self) -> Recipe | None:
-        return RECIPES.get(self.settings.driver)
+        return recipe_of(self.settings)
 
     @property
     def _resumes(self) -> tuple[str, ...]:
