@@ -8,8 +8,8 @@ import anyio
 from amelia.app.workshops import make_verifier
 from amelia.judge.outcomes import has_single_tests, outcomes
 from amelia.judge.provable import proved_by_tests, without_tests_before
+from amelia.judge.trusted import is_test_code
 from amelia.judge.verify import Verifier
-from amelia.judge.weaken import is_test_code
 from amelia.model.errors import ConfigError
 from amelia.model.evidence import TestCommand, VerifySettings
 from amelia.model.git import CommitId

@@ -21,12 +21,14 @@ def reviewer_prompt(
     checks: str,
     diff: str,
     red: Sequence[str] = (),
+    changed_tests: Sequence[str] = (),
     since: str | None = None,
     open_findings: Sequence[Finding] = (),
 ) -> str:
     """Returns what the reviewer is told; a later round sees what changed since the last one.
 
-    `red` are the tests that fail, as they should.
+    `red` are the tests that fail, as they should; `changed_tests` were changed by the work, and fail as they
+    were.
     """
     later: list[str] = []
     if since is not None:
@@ -42,7 +44,8 @@ def reviewer_prompt(
         later="\n\n".join(later),
         plan=assignment.places.plan,
     )
-    return joined([filled])
+    ruled = texts.fill("changed_tests", tests=fenced("\n".join(changed_tests))) if changed_tests else ""
+    return joined([filled, ruled])
 
 
 def evaluator_prompt(

@@ -5,7 +5,7 @@ counts as the stricter one. Every schema is strict, as some providers demand: al
 and what may be missing may be null.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
@@ -71,6 +71,11 @@ REVIEW_SCHEMA: Mapping[str, object] = json_object(
         )
     ),
 )
+REVIEW_OF_TESTS_SCHEMA: Mapping[str, object] = json_object(
+    **cast("Mapping[str, object]", REVIEW_SCHEMA["properties"]),
+    tests=json_list(json_object(test=_TEXT, accepted={"type": "boolean"}, reason=_TEXT)),
+)
+"""A review of work that changed tests itself: it rules on each of them."""
 EVALUATION_SCHEMA: Mapping[str, object] = json_object(
     items=json_list(
         json_object(
@@ -113,9 +118,17 @@ class _Comment:
 
 
 @dataclass(frozen=True, slots=True)
+class _RuledTest:
+    test: str
+    accepted: bool
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class _Review:
     approved: bool
     comments: tuple[_Comment, ...] = ()
+    tests: tuple[_RuledTest, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,16 +155,34 @@ def read_report(report: Mapping[str, object] | None) -> Report | Invalid:
         return Invalid(f"the report is not as asked for: {problem}")
 
 
-def read_review(report: Mapping[str, object] | None) -> tuple[bool, tuple[Finding, ...]] | Invalid:
-    """Returns whether the work is approved, and what was found."""
+def read_review(
+    report: Mapping[str, object] | None, changed_tests: Sequence[str] = ()
+) -> tuple[bool, tuple[Finding, ...]] | Invalid:
+    """Returns whether the work is approved, and what was found.
+
+    A changed test that the reviewer does not accept by name is a finding that blocks.
+    """
     if report is None:
         return Invalid("the reviewer gave no report")
     try:
         review = msgspec.convert(report, _Review)
     except msgspec.ValidationError as problem:
         return Invalid(f"the review is not as asked for: {problem}")
-    comments = review.comments if review.comments or review.approved else (_Comment(_NO_REASON),)
-    return review.approved, _distinct(map(_finding, comments))
+    refused = tuple(_refused_tests(review, changed_tests))
+    comments = (*review.comments, *refused)
+    if not review.approved and not comments:
+        comments = (_Comment(_NO_REASON),)
+    return review.approved and not refused, _distinct(map(_finding, comments))
+
+
+def _refused_tests(review: _Review, changed_tests: Iterable[str]) -> Iterator[_Comment]:
+    """Yields a comment for each changed test that is not accepted; of two rulings the no counts."""
+    reasons = {ruled.test: ruled.reason for ruled in review.tests if not ruled.accepted}
+    accepted = {ruled.test for ruled in review.tests} - reasons.keys()
+    for test in changed_tests:
+        if test not in accepted:
+            why = reasons.get(test, "").strip() or "the reviewer does not accept the change"
+            yield _Comment(f"{test} passed before this work and was changed by it: {why}")
 
 
 def check_rulings(

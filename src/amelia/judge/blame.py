@@ -15,7 +15,7 @@ Pure. The rules:
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from amelia.judge.globs import covered
 from amelia.judge.outcomes import Outcomes, has_single_tests
@@ -49,7 +49,7 @@ class Case:
     """All that the meaning of a test may depend on.
 
     `is_whole` says that only the run as a whole was seen: the runner has an exit code only, or nothing could
-    be built.
+    be built. `as_they_were` is what the tests say that the unit changed, as they were before it.
     """
 
     demands: Demands
@@ -58,6 +58,7 @@ class Case:
     now: Outcomes
     changed: frozenset[str]
     is_whole: bool
+    as_they_were: Outcomes = field(default_factory=dict[str, TestResult])
 
     def waits_for_others(self, result: TestResult) -> bool:
         """Says whether the test, or all of its file, was written for a unit to come."""
@@ -156,6 +157,8 @@ def _lost(case: Case) -> Iterator[Problem | Note]:
     for name, was in case.before.items():
         if not _passed(was) or name == THE_COMMAND:
             continue
+        if was.file in case.changed and name in case.as_they_were:
+            continue  # the unit changed it, so how it ends as it was decides
         result = case.now.get(name)
         if result is None and not _is_failing(case.now.get(was.file or "")):
             text = f"{name} passed before this unit and did not run now."

@@ -17,6 +17,7 @@ def demands_of(
     red_tasks: Collection[TaskId] = (),
     must_be_green: tuple[str, ...] = (),
     may_be_red: tuple[str, ...] = (),
+    granted: tuple[str, ...] = (),
 ) -> Demands:
     """Returns what the tasks of a unit have to show; `red_tasks` write tests that a later unit implements."""
     red = [task for task in tasks if task.id in red_tasks]
@@ -35,6 +36,9 @@ def demands_of(
             found.path for task in tasks for found in required(task) if found.asked is not Asked.NOTHING
         ),
         declared=_each_once(path for task in tasks for path in _files(task)),
+        own_tests=_each_once(path for task in tasks if task.type is TaskType.TEST for path in _files(task)),
+        granted=granted,
+        section="\n".join(task.section for task in tasks),
     )
 
 

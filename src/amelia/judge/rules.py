@@ -6,16 +6,16 @@ every failure counts as the unit's own.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
 from amelia.judge.blame import Case, Red, findings
-from amelia.judge.globs import covered, covers
+from amelia.judge.globs import covers
+from amelia.judge.licence import Evidence, JudgeTree, Trial, of_trial
 from amelia.judge.outcomes import Outcomes, has_single_tests, observed, outcomes
-from amelia.judge.recipe import changed_recipes
 from amelia.judge.scope import protected_paths, undeclared, unknown_submodules
-from amelia.judge.weaken import Weakening, is_test_code, weakenings
+from amelia.judge.trusted import is_test_code
 from amelia.model.evidence import (
     THE_COMMAND,
     ChangeStatus,
@@ -27,7 +27,6 @@ from amelia.model.evidence import (
     ProblemCode,
     Receipt,
     RunnerKind,
-    TestCommand,
     Verdict,
     VerifySettings,
 )
@@ -44,13 +43,14 @@ MAY_BE_CHANCE = frozenset(
         ProblemCode.STILL_RED,
         ProblemCode.TIMED_OUT,
         ProblemCode.UNREADABLE_RESULTS,
+        ProblemCode.WEAKENED_TESTS,
     }
 )
 """The problems that a second run on the same tree may turn out not to have."""
 
 _LISTED = 25
 _BUILT_FIRST = frozenset({RunnerKind.CARGO, RunnerKind.GO})
-_Finding = Problem | Note | Red
+_Finding = Problem | Note | Red | Evidence
 _Said = TypeVar("_Said", Problem, Note)
 
 
@@ -59,20 +59,20 @@ def judge(
     demands: Demands,
     delta: Delta,
     settings: VerifySettings,
-    command: TestCommand | None,
     baseline: Receipt | None,
     result: Receipt | None,
     again: Receipt | None = None,
+    judges: JudgeTree | None = None,
+    trusted: Sequence[Receipt] = (),
 ) -> Verdict:
     """Judges a unit by its changes, and by the tests on the trees before and after it.
 
-    `command` is what the tests are run with; `again` is a second run on the unit's own tree, made because the
-    first was held against the unit.
+    `again` is a second run on the unit's own tree, made because the first was held against the unit.
+    `judges` says what of the tests it changed, and `trusted` are the runs of the tests as they were.
     """
     before = outcomes(baseline)
     found: list[_Finding] = [
         *of_files(demands, delta, settings),
-        *_of_weakened_tests(demands, delta, before=before, command=command),
         *_of_receipts(demands, baseline, result),
     ]
     if TaskType.TEST in demands.types and not _has_new_tests(delta, before, outcomes(result)):
@@ -80,7 +80,26 @@ def judge(
             Problem(ProblemCode.NO_NEW_TESTS, "The unit is to write tests, and changed no test file.")
         )
     changed = frozenset(change.path for change in delta.changes)
-    return _verdict(demands, found, changed=changed, receipts=(baseline, result, again))
+    as_they_were = _settled(trusted)
+    if judges is not None and result is not None:
+        trial = Trial(
+            demands=demands,
+            judges=judges,
+            before=before,
+            now=observed(result, again).outcomes,
+            trusted=as_they_were,
+            texts=delta.before,
+            is_frozen=settings.tests == "frozen",
+        )
+        found.extend(of_trial(trial))
+    return _verdict(
+        demands, found, changed=changed, receipts=(baseline, result, again), as_they_were=as_they_were
+    )
+
+
+def _settled(trusted: Sequence[Receipt]) -> Outcomes:
+    """Returns what one run of the tests as they were says, or two; one with a fault says nothing."""
+    return observed(trusted[0], trusted[1] if len(trusted) > 1 else None).outcomes if trusted else {}
 
 
 def judge_branch(
@@ -124,25 +143,6 @@ def _of_required(wanted: str, delta: Delta) -> Iterator[Problem | Note]:
         if not any(covers(pattern, path) for path in changed):
             text = f"The plan declares {wanted}; files match {pattern}, and this unit changed none of them."
             yield Note(NoteCode.UNCHANGED_PATTERN, text, wanted)
-
-
-def _of_weakened_tests(
-    demands: Demands, delta: Delta, *, before: Outcomes, command: TestCommand | None
-) -> Iterator[Problem | Note]:
-    owed = (before.get(name) for name in demands.required_green)
-    guarded = {one.file for one in owed if one is not None and one.file is not None}
-    is_untyped = all(kind is None for kind in demands.types)
-    is_test = TaskType.TEST in demands.types
-    for found in weakenings(delta, guarded):
-        yield _held_against(found, is_given=is_test or (is_untyped and covered(found.file, demands.declared)))
-    for found in changed_recipes(command, delta, demands.declared):
-        yield _held_against(found, is_given=is_test or is_untyped)
-
-
-def _held_against(found: Weakening, *, is_given: bool) -> Problem | Note:
-    if is_given:
-        return Note(NoteCode.WEAKENED_TESTS, found.message, found.file)
-    return Problem(ProblemCode.WEAKENED_TESTS, f"{found.message} {found.advice}".rstrip(), found.file)
 
 
 def _of_receipts(
@@ -191,6 +191,7 @@ def _verdict(
     *,
     changed: frozenset[str],
     receipts: tuple[Receipt | None, Receipt | None, Receipt | None],
+    as_they_were: Outcomes | None = None,
 ) -> Verdict:
     baseline, result, again = receipts
     if result is None:
@@ -208,6 +209,7 @@ def _verdict(
         now=seen.outcomes,
         changed=changed,
         is_whole=_is_whole(believed),
+        as_they_were=as_they_were or {},
     )
     found.extend(findings(case))
     found.extend(_of_absent_tests(case))
@@ -225,7 +227,7 @@ def _explains_no_red(found: _Finding) -> bool:
             return True
         case Problem(code=code):
             return code in {ProblemCode.BROKEN_TEST, ProblemCode.NO_NEW_TESTS, ProblemCode.NO_TESTS}
-        case Note():
+        case Note() | Evidence():
             return False
 
 
@@ -251,7 +253,14 @@ def _assembled(found: Collection[_Finding]) -> Verdict:
         problems=problems,
         notes=tuple(_listed(one for one in found if isinstance(one, Note))),
         red=tuple(sorted({one.id for one in found if isinstance(one, Red)})),
+        changed_tests=_named([one for one in found if isinstance(one, Evidence)]),
     )
+
+
+def _named(evidence: Sequence[Evidence]) -> tuple[str, ...]:
+    """Returns the tests that a reviewer rules on; where they are too many to read, the files they are in."""
+    names = dict.fromkeys(one.test for one in evidence)
+    return tuple(names if len(names) <= _LISTED else dict.fromkeys(one.file or one.test for one in evidence))
 
 
 def _listed(found: Iterable[_Said]) -> Iterator[_Said]:

@@ -12,6 +12,7 @@ No bytecode is written: two trees checked out within a second can have files of 
 Python would take the old bytecode for the new source.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -40,14 +41,26 @@ def needed_module(command: TestCommand) -> str | None:
     return "pytest" if command.kind is RunnerKind.PYTEST else "unittest"
 
 
-def invocation(command: TestCommand, *, program: str, worktree: Path, private: Path) -> Invocation:
-    """Returns how to start a command, with `program` for its first word and results in `private`."""
+def selects(command: TestCommand) -> bool:
+    """Says whether a command can be told to run some test files only."""
+    return command.kind is RunnerKind.PYTEST
+
+
+def invocation(
+    command: TestCommand, *, program: str, worktree: Path, private: Path, only: Sequence[str] = ()
+) -> Invocation:
+    """Returns how to start a command, with `program` for its first word and results in `private`.
+
+    `only` are the test files to run, if the command can be told.
+    """
     report = private / "report"
     rest = command.argv[1:]
     match command.kind:
         case RunnerKind.PYTEST:
             return Invocation(
-                (program, *rest, *_pytest_options(private), f"--junitxml={report}"), report, _PYTHON_ENV
+                (program, *rest, *_pytest_options(private), f"--junitxml={report}", *only),
+                report,
+                _PYTHON_ENV,
             )
         case RunnerKind.UNITTEST:
             return Invocation((program, unittest_report.__file__, str(report)), report, _PYTHON_ENV)

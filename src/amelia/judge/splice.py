@@ -56,10 +56,7 @@ def splice(path: str, before: str | None, after: str | None) -> str | None:
 
 
 def _json(text: str) -> Json:
-    found = msgspec.json.decode(text) if text.strip() else {}
-    if not isinstance(found, dict):
-        raise TypeError("no object")
-    return cast("Json", found)
+    return msgspec.json.decode(text, type=dict[str, Any]) if text.strip() else {}
 
 
 def _json_parts(text: str) -> object:

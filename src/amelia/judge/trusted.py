@@ -88,6 +88,12 @@ def custody(path: str, command: TestCommand | None, recipes: Iterable[str] = ())
     return Custody.MIXED if _is_one_of(name, _MIXED.get(kind, _ANY_MIXED)) else Custody.SOURCE
 
 
+def is_test_code(path: str) -> bool:
+    """Says whether a path is a program that tests, or decides which tests run."""
+    name = path.rpartition("/")[2]
+    return name == "conftest.py" or (is_test(path) and name.rpartition(".")[2].lower() in _CODE)
+
+
 def recipe_files(command: TestCommand | None) -> tuple[str, ...]:
     """Returns the files whose texts say what a command runs, beside the command itself."""
     match command.kind if command is not None else None:

@@ -105,7 +105,8 @@ class VerifyWork:
 class ReviewWork:
     """Let another agent read the work; later rounds see what changed since `reviewed`.
 
-    `red` are the tests that fail as they should: a later unit implements what they test.
+    `red` are the tests that fail as they should: a later unit implements what they test. `changed_tests` were
+    changed by the work and fail as they were; the reviewer rules on each.
     """
 
     at: Place
@@ -114,6 +115,7 @@ class ReviewWork:
     open_findings: tuple[Finding, ...]
     notes: tuple[str, ...] = ()
     red: tuple[str, ...] = ()
+    changed_tests: tuple[str, ...] = ()
     allowance: Allowance = UNBOUNDED
     step = Step.REVIEW
 
@@ -132,12 +134,16 @@ class EvaluateFindings:
 
 @dataclass(frozen=True, slots=True)
 class LandWork:
-    """Put the work on the tip of the branch, verified there if the tip is not its base."""
+    """Put the work on the tip of the branch, verified there if the tip is not its base.
+
+    The reviewer has ruled on the `changed_tests`.
+    """
 
     at: Place
     work: Work
     tip: CommitId
     expected: Expected
+    changed_tests: tuple[str, ...] = ()
     step = Step.LAND
 
 

@@ -184,7 +184,10 @@ class AttemptEnded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptVerified:
-    """The checks ran on a clean checkout of the attempt's tree; `proof` is the digest of the receipt."""
+    """The checks ran on a clean checkout of the attempt's tree; `proof` is the digest of the receipt.
+
+    `changed_tests` are those that the work itself changed and that fail as they were before it.
+    """
 
     unit: UnitId
     attempt: int
@@ -196,6 +199,7 @@ class AttemptVerified:
     results: str = ""
     receipt: str | None = None
     proof: str | None = None
+    changed_tests: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -111,7 +111,7 @@ class ProblemCode(StrEnum):
     DISABLED_TEST = "disabled_test"
     """A test that passed before the unit is skipped now."""
     WEAKENED_TESTS = "weakened_tests"
-    """A unit that has no business with tests made them demand less, or changed how they are run."""
+    """A test fails as it was before a unit that changed it, and had no business with that."""
     NO_BASELINE = "no_baseline"
     """The tests could not be run on what the unit started from, and the unit has to keep them the same."""
     TIMED_OUT = "timed_out"
@@ -156,7 +156,7 @@ class NoteCode(StrEnum):
     DISABLED_TEST = "disabled_test"
     """A test that passed before is skipped now, by a unit that may edit tests."""
     WEAKENED_TESTS = "weakened_tests"
-    """Tests demand less than before, or are run in another way, by a unit that may edit them."""
+    """Tests were changed by the unit, and pass as they were before it, too."""
     OUT_OF_SCOPE = "out_of_scope"
     """A changed file is declared by no task of the unit."""
     UNCHANGED_PATTERN = "unchanged_pattern"
@@ -200,13 +200,17 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What the evidence says of a unit; `red` are the tests that fail by design and wait for a later unit."""
+    """What the evidence says of a unit; `red` are the tests that fail by design and wait for a later unit.
+
+    `changed_tests` are those that the unit changed and that fail as they were: a reviewer rules on them.
+    """
 
     passed: bool
     problems: tuple[Problem, ...] = ()
     notes: tuple[Note, ...] = ()
     red: tuple[str, ...] = ()
     flaky: tuple[str, ...] = ()
+    changed_tests: tuple[str, ...] = ()
 
 
 class ChangeStatus(StrEnum):
@@ -220,10 +224,14 @@ class ChangeStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One path that differs between two trees; renames are a deletion and an addition."""
+    """One path that differs between two trees; renames are a deletion and an addition.
+
+    `was` is the mode and the id that git knew the path by before; empty for a new one.
+    """
 
     path: str
     status: ChangeStatus
+    was: str = ""
     added: int = 0
     deleted: int = 0
     is_binary: bool = False
@@ -235,8 +243,7 @@ class Change:
 class Delta:
     """What a unit did to the tree, as git tells it.
 
-    `files` are all paths of the new tree; `before` and `after` the texts of changed test files, and of files
-    that say how tests run; a file that is not in the one or the other tree is missing there.
+    `files` are all paths of the new tree; `before` are the texts of test files that changed.
     """
 
     base: str
@@ -244,7 +251,6 @@ class Delta:
     changes: tuple[Change, ...] = ()
     files: frozenset[str] = frozenset()
     before: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
-    after: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,7 +259,8 @@ class Demands:
 
     `must_be_red`: tests of the unit are implemented by a later one; `green_files` are test files that are not
     among those. `required_green` are the tests the unit must make pass, `open_red` those that are not.
-    `required_files` must exist; `declared` is the scope, and empty if the tasks declare nothing.
+    `required_files` must exist; `declared` is the scope, and empty if the tasks declare nothing. `own_tests`
+    are the files of its test tasks, `granted` those that a person gave to it, `section` is the plan's text.
     """
 
     types: tuple[TaskType | None, ...]
@@ -264,6 +271,9 @@ class Demands:
     tests_waived: bool = False
     required_files: tuple[str, ...] = ()
     declared: tuple[str, ...] = ()
+    own_tests: tuple[str, ...] = ()
+    granted: tuple[str, ...] = ()
+    section: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -276,3 +286,4 @@ class VerifySettings:
     timeout: timedelta = timedelta(minutes=20)
     scope: Literal["report", "enforce"] = "report"
     protected: tuple[str, ...] = ()
+    tests: Literal["plan", "frozen"] = "plan"

@@ -30,7 +30,8 @@ class Track:
     the limit, and it `is_spent` if the last one is among them; `iteration` counts the rounds of the present
     attempt. A person who lets the unit try again has `spent` start anew, and it `was_reset`. `refusals`
     counts landings that did not fit, `rests` limits that were waited out in a row, `questions` those that
-    were answered. `subtasks` is the status of the unit's tasks as the present turn reports it.
+    were answered. `subtasks` is the status of the unit's tasks as the present turn reports it;
+    `changed_tests` are those that its work changed and that fail as they were.
     `seen` are the fingerprints of rounds that failed, `ruled` the findings that were ruled out, `findings`
     those that are open, and `reviewed` is the snapshot the last review saw. Work that is `by_person` was done
     by hand; `accepted` are the doubts about it that the person set aside. `session_used` is what the
@@ -56,6 +57,7 @@ class Track:
     session_used: Usage | None = None
     answers: tuple[Answered, ...] = ()
     subtasks: tuple[tuple[TaskId, UnitStatus], ...] = ()
+    changed_tests: tuple[str, ...] = ()
 
     @property
     def unreported(self) -> tuple[TaskId, ...]:

@@ -4,7 +4,7 @@ The tests run on a clean checkout of exactly the tree in question, in the lane's
 """
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,16 +15,16 @@ from amelia.judge.feedback import feedback
 from amelia.judge.generated import without_generated
 from amelia.judge.person import DOUBTS, of_a_person
 from amelia.judge.receipts import digest, fingerprint, told
-from amelia.judge.recipe import recipe_files
 from amelia.judge.rules import of_files
+from amelia.judge.trusted import is_test_code
 from amelia.judge.verify import Checkout
-from amelia.judge.weaken import is_test_code
 from amelia.model import events as ev
 from amelia.model.commands import LandWork, Place, VerifyBranch, VerifyWork
 from amelia.model.evidence import Delta, Demands, Problem, Receipt, Verdict
-from amelia.model.git import CommitId, TreeId, Treeish
+from amelia.model.git import CommitId, TreeId
+from amelia.run.judging import judge_tree, texts_at
 from amelia.run.workshop import Workshop
-from amelia.workspace.diff import changes, file_at, paths_in
+from amelia.workspace.diff import changes, paths_in
 
 _BRANCH_LANE = 1
 
@@ -59,6 +59,7 @@ async def verify_work(shop: Workshop, command: VerifyWork) -> tuple[ev.Event, ..
             results=checked.results,
             receipt=command.work.tree if checked.receipt is not None else None,
             proof=digest(checked.receipt) if checked.receipt is not None else None,
+            changed_tests=verdict.changed_tests,
         ),
     )
 
@@ -75,7 +76,9 @@ async def check_work(
         may_be_red=command.expected.may_be_red,
     )
     delta = await to_thread.run_sync(lambda: _delta(shop, demands, base=base, tree=tree))
-    verdict, receipt = await shop.verifier.verify(delta, demands, _checkout_of(shop, at))
+    # What a person did by hand is theirs: no test is held against it as it was.
+    judges = None if at.by_person else await to_thread.run_sync(judge_tree, shop, delta, demands)
+    verdict, receipt = await shop.verifier.verify(delta, demands, _checkout_of(shop, at), judges=judges)
     verdict = without_generated(verdict, command.work.left_out)
     return Checked(of_a_person(verdict, at.accepted) if at.by_person else verdict, receipt)
 
@@ -132,17 +135,10 @@ async def account(shop: Workshop, at: Place, tree: TreeId, *, red: Sequence[str]
 def _delta(shop: Workshop, demands: Demands, *, base: CommitId, tree: TreeId) -> Delta:
     changed = changes(shop.store, base, tree)
     tests = [change.path for change in changed if is_test_code(change.path) and not change.is_binary]
-    read = {*tests, *recipe_files(shop.verifier.command, [change.path for change in changed])}
     return Delta(
         base=shop.tree(base),
         tree=tree,
         changes=changed,
         files=frozenset(paths_in(shop.store, tree)) if demands.required_files else frozenset(),
-        before=_texts(shop, base, read),
-        after=_texts(shop, tree, read),
+        before=texts_at(shop, base, tests),
     )
-
-
-def _texts(shop: Workshop, tree: Treeish, paths: Iterable[str]) -> dict[str, str]:
-    found = {path: file_at(shop.store, tree, path) for path in paths}
-    return {path: data.decode(errors="replace") for path, data in found.items() if data is not None}

@@ -13,6 +13,7 @@ from amelia.land.message import sealed, trailers
 from amelia.land.publish import landed_commit, publish
 from amelia.model import events as ev
 from amelia.model.commands import LandWork
+from amelia.model.evidence import Verdict
 from amelia.model.git import CheckedOut, CommitId, Conflict, Moved, Published, TreeId
 from amelia.model.outcome import Cause, Reason
 from amelia.run.checks import check_work
@@ -21,6 +22,7 @@ from amelia.system.git_commands import describe_ref
 from amelia.workspace.hooks import has_hook
 
 _LONGEST = 20_000
+_UNRULED = "Tests that landed meanwhile fail on this work as they were written: {}"
 
 
 async def land_work(shop: Workshop, command: LandWork) -> tuple[ev.Event, ...]:
@@ -32,10 +34,15 @@ async def land_work(shop: Workshop, command: LandWork) -> tuple[ev.Event, ...]:
             return (ev.LandingRefused(at.unit, at.attempt, Cause.CONFLICT, _conflict_text(merged)),)
         tree = merged.tree
         checked = await check_work(shop, command, base=tip, tree=tree)
-        if not checked.verdict.passed:
-            text = feedback(checked.verdict)
+        if not checked.verdict.passed or not _is_ruled(checked.verdict, command):
+            text = feedback(checked.verdict) or _UNRULED.format(", ".join(checked.verdict.changed_tests))
             return (ev.LandingRefused(at.unit, at.attempt, Cause.MERGE_RED, text),)
     return (await to_thread.run_sync(lambda: _publish(shop, command, tree)),)
+
+
+def _is_ruled(verdict: Verdict, command: LandWork) -> bool:
+    """Says whether a reviewer has ruled on every test that the work changed, and that fails as it was."""
+    return set(verdict.changed_tests) <= set(command.changed_tests)
 
 
 def _publish(shop: Workshop, command: LandWork, tree: TreeId) -> ev.UnitLanded | ev.StepBroke:

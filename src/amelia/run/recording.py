@@ -19,7 +19,7 @@ from amelia.context.places import unit_directory
 from amelia.context.report import Evidence, report_of, report_page
 from amelia.context.summary import Change, generate_phase_summary, review_feedback
 from amelia.judge.receipts import red_as_wanted, told
-from amelia.judge.weaken import is_test_code
+from amelia.judge.trusted import is_test_code
 from amelia.model.events import Event, RunStarted
 from amelia.model.evidence import Receipt
 from amelia.model.git import CommitId

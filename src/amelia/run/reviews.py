@@ -14,6 +14,7 @@ from amelia.context.prompts import Assignment
 from amelia.context.review_prompts import evaluator_prompt, reviewer_prompt
 from amelia.judge.answers import (
     EVALUATION_SCHEMA,
+    REVIEW_OF_TESTS_SCHEMA,
     REVIEW_SCHEMA,
     Invalid,
     check_rulings,
@@ -46,8 +47,8 @@ async def review_work(shop: Workshop, command: ReviewWork, tell: Tell) -> tuple[
         at=at,
         lane=shop.lane(at, Purpose.WORK),
         in_full=await _review_prompt(shop, command),
-        schema=REVIEW_SCHEMA,
-        read=read_review,
+        schema=REVIEW_OF_TESTS_SCHEMA if command.changed_tests else REVIEW_SCHEMA,
+        read=partial(read_review, changed_tests=command.changed_tests),
         allowance=command.allowance,
     )
     answer = await _ask(shop, command, question, tell=tell)
@@ -109,6 +110,7 @@ async def _review_prompt(shop: Workshop, command: ReviewWork) -> str:
         checks="\n".join([await account(shop, at, command.work.tree, red=command.red), *command.notes]),
         diff=await _diff(shop, at.base, commit),
         red=command.red,
+        changed_tests=command.changed_tests,
         since=since,
         open_findings=command.open_findings,
     )

@@ -157,6 +157,7 @@ def _step(run: RunState, unit: Unit, state: Active) -> cmd.Command:
                 work=work,
                 notes=notes,
                 red=red,
+                changed_tests=track.changed_tests,
                 reviewed=track.reviewed,
                 open_findings=track.findings,
                 allowance=left_for(run, unit.id),
@@ -166,7 +167,7 @@ def _step(run: RunState, unit: Unit, state: Active) -> cmd.Command:
             return cmd.EvaluateFindings(at, work=work, findings=track.findings, red=red, allowance=left)
         case Landing(work=work):
             fit = expected(run, unit, base=run.tip)
-            return cmd.LandWork(at, work=work, tip=run.tip, expected=fit)
+            return cmd.LandWork(at, work=work, tip=run.tip, expected=fit, changed_tests=track.changed_tests)
         case Resting(until=until):
             return cmd.Rest(at, until, track.rests)
         case _:

@@ -291,7 +291,7 @@ def _after_verification(state: Verifying, event: ev.AttemptVerified) -> UnitStat
         return _after_verified_fix(state, event)
     if event.passed:
         return Reviewing(
-            track=state.track,
+            track=replace(state.track, changed_tests=event.changed_tests),
             work=state.work,
             session=state.session,
             results=event.results,

@@ -157,9 +157,23 @@ def store_files(where: Repository, paths: Iterable[str]) -> list[str]:
     return run_git(where, "hash-object", *flags, call=Call(stdin=names)).text.split()
 
 
+def store_text(where: Repository, text: str) -> str:
+    """Stores a text as a file, and returns its id."""
+    call = Call(stdin=text.encode("utf-8", "surrogateescape"))
+    return run_git(where, "hash-object", "-w", "--stdin", "--no-filters", call=call).text
+
+
 def stage_blobs(where: Repository, blobs: Mapping[str, str]) -> None:
     """Puts stored files into the index, each under its path."""
-    lines = os.fsencode("".join(f"100644 {blob}\t{path}\0" for path, blob in blobs.items()))
+    stage_entries(where, {path: f"100644 {blob}" for path, blob in blobs.items()})
+
+
+def stage_entries(where: Repository, entries: Mapping[str, str]) -> None:
+    """Puts entries of a mode and an id into the index, each under its path; an empty one takes it out."""
+    gone = f"0 {'0' * 40}"
+    # A file cannot be put where a directory still is.
+    ordered = sorted(entries.items(), key=lambda entry: bool(entry[1]))
+    lines = os.fsencode("".join(f"{entry or gone}\t{path}\0" for path, entry in ordered))
     run_git(where, "update-index", "-z", "--index-info", call=Call(stdin=lines))
 
 

@@ -47,13 +47,14 @@ def paths_in(store: Store, tree: Treeish) -> tuple[str, ...]:
 
 
 def _change(store: Store, tree: Treeish, *, record: str, path: str, lines: tuple[str, str]) -> Change:
-    _, mode, _, new, status = record.split(" ")
+    old_mode, mode, old, new, status = record.split(" ")
     is_submodule = mode == _GITLINK
     added, deleted = lines
     is_binary = added == "-"
     return Change(
         path=path,
         status=_STATUS[status],
+        was="" if status == "A" else f"{old_mode.removeprefix(':')} {old}",
         added=0 if is_binary else int(added),
         deleted=0 if is_binary else int(deleted),
         is_binary=is_binary,

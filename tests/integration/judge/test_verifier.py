@@ -35,7 +35,6 @@ def delta(place: Place, base: str, tree: str) -> Delta:
         changes=tuple(_changes(before, after)),
         files=frozenset(after),
         before=before,
-        after=after,
     )
 
 

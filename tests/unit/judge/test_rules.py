@@ -83,7 +83,6 @@ def verdict(
         demands=demands,
         delta=delta,
         settings=settings or VerifySettings(),
-        command=None,
         baseline=before,
         result=now,
         again=again,

@@ -69,7 +69,6 @@ def verdict(
         demands=demands,
         delta=Delta(base="b", tree="t", changes=(CHANGE,)),
         settings=VerifySettings(),
-        command=None,
         baseline=before,
         result=now,
         again=again,
