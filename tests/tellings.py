@@ -185,6 +185,13 @@ def _judges(texts: Texts, words: Words) -> dict[str, str]:
             diff=words.diff,
             red=["tests/test_reader.py::test_bad", "tests/test_reader.py::test_good"],
         ),
+        "reviewer-tests": reviewer_prompt(
+            texts,
+            of_many,
+            checks=words.checks,
+            diff=words.diff,
+            changed_tests=["tests/test_reader.py::test_bad", "tests/data.json"],
+        ),
         "evaluator-piece": evaluator_prompt(texts, a_piece(words), diff=words.diff, findings=[found]),
         "evaluator": evaluator_prompt(texts, of_many, diff=words.diff, findings=[found, found]),
     }

@@ -110,7 +110,7 @@ class Trial:
     judges: JudgeTree
     before: Outcomes
     now: Outcomes
-    trusted: Outcomes
+    trusted: Outcomes = field(default_factory=dict[str, TestResult])
     texts: Mapping[str, str] = field(default_factory=dict[str, str])
     fault: Problem | None = None
     is_frozen: bool = False

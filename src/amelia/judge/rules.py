@@ -88,22 +88,22 @@ def judge(
             judges=judges,
             before=before,
             now=observed(result, again).outcomes,
-            trusted=as_they_were,
             texts=delta.before,
-            fault=_fault(trusted),
-            is_frozen=settings.tests == "frozen",
         )
-        found.extend(of_trial(trial))
+        found.extend(_tried(trial, trusted, is_frozen=settings.tests == "frozen"))
     verdict = _verdict(
         demands, found, changed=changed, receipts=(baseline, result, again), as_they_were=as_they_were
     )
     return replace(verdict, edits=_edits(judges, found))
 
 
-def _fault(trusted: Sequence[Receipt]) -> Problem | None:
-    """Returns why no run of the tests as they were says anything."""
+def _tried(
+    trial: Trial, trusted: Sequence[Receipt], *, is_frozen: bool
+) -> Iterator[Problem | Note | Evidence]:
+    """Finds what the runs of the tests as they were say; if all have a fault, that they say nothing."""
     faults = [one.fault for one in trusted]
-    return faults[-1] if faults and all(faults) else None
+    fault = faults[-1] if faults and all(faults) else None
+    return of_trial(replace(trial, trusted=_settled(trusted), fault=fault, is_frozen=is_frozen))
 
 
 def _edits(judges: JudgeTree | None, found: Iterable[_Finding]) -> TestEdits:
@@ -142,16 +142,10 @@ def judge_branch(
     demands = Demands(types=(), required_green=required, open_red=waived)
     found: list[_Finding] = [*_of_receipts(demands, base, result)]
     if judges is not None and result is not None:
-        trial = Trial(
-            demands=Demands(types=()),
-            judges=judges,
-            before={name: one for name, one in outcomes(base).items() if name not in waived},
-            now=observed(result, again).outcomes,
-            trusted=_settled(trusted),
-            fault=_fault(trusted),
-            is_frozen=True,
-        )
-        found.extend(of_trial(trial))
+        before = {name: one for name, one in outcomes(base).items() if name not in waived}
+        now = observed(result, again).outcomes
+        trial = Trial(demands=Demands(types=()), judges=judges, before=before, now=now)
+        found.extend(_tried(trial, trusted, is_frozen=True))
     return _verdict(demands, found, changed=frozenset(), receipts=(base, result, again))
 
 

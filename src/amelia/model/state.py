@@ -232,6 +232,19 @@ class Landed:
     edits: TestEdits = field(default=TestEdits())
 
 
+def landed(track: Track, attempt: int, commit: CommitId) -> Landed:
+    """Returns a unit that landed, with what is told of it from then on."""
+    return Landed(
+        commit,
+        attempt,
+        by_person=track.by_person,
+        accepted=track.accepted,
+        counters=track.counters,
+        unreported=track.unreported,
+        edits=track.edits,
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Skipped:
     """Taken out by a person; `satisfies` says whether its dependants run all the same."""

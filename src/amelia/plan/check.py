@@ -4,17 +4,23 @@ The checks look at tasks whose references are resolved, and at the units they be
 once, with the line to look at. Near-linear: ten thousand wrong references cost no more than right ones.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from itertools import pairwise
 
 from amelia.model.diagnostics import Diagnostic, error, info, warning
-from amelia.model.plan import Task, TaskId, Unit
+from amelia.model.plan import Task, TaskId, TaskType, Unit
 from amelia.plan.declared import Asked, Declared, is_plain_file, required
 from amelia.plan.digraph import ancestors
 from amelia.plan.graph import DONE, detect_circular_dependencies
-from amelia.plan.paths import is_in_git, is_malformed, is_outside, is_plain, normal_path
+from amelia.plan.paths import is_in_git, is_malformed, is_outside, is_plain, is_test, normal_path
 
+_CHANGES_TESTS = re.compile(
+    r"\b(?:updat|adapt|adjust|chang|rewrit|modif|remov|delet|renam|migrat|replac)\w*\s+"
+    r"(?:(?!(?:and|or|so|until|that|with|to|run|how|for)\b)[\w`'/.-]{1,40}\s+){0,4}tests?\b",
+    re.IGNORECASE,
+)
 UNORDERABLE = frozenset({"duplicate-id", "dependency-cycle"})
 
 _TITLE = 80
@@ -33,6 +39,7 @@ def check_tasks(tasks: Sequence[Task]) -> list[Diagnostic]:
         *_paths(tasks),
         *_demands(tasks),
         *_titles(tasks),
+        *_undeclared_tests(tasks),
     ]
 
 
@@ -183,6 +190,21 @@ def _pattern(task: Task, found: Declared) -> Diagnostic:
         return warning("loose-pattern", message, line=task.line, hint="Name a directory, or the file.")
     message = f"{what}: at least one file has to match '{found.pattern}'."
     return info("path-pattern", message, line=task.line, hint="Name the file if its name is known.")
+
+
+def _undeclared_tests(tasks: Sequence[Task]) -> Iterator[Diagnostic]:
+    """Yields the tasks that say to change tests, and do not declare which."""
+    for task in tasks:
+        if task.status in DONE or task.type is TaskType.TEST or not task.files:
+            continue
+        if _CHANGES_TESTS.search(task.section) and not any(is_test(path) for path in task.files):
+            yield warning(
+                "undeclared-tests",
+                f"Task '{task.id}' says to change tests and declares no test file: a test that fails on its "
+                "work as it was before sends it back.",
+                line=task.line,
+                hint="Name the test files that it changes among its files.",
+            )
 
 
 def _titles(tasks: Sequence[Task]) -> Iterator[Diagnostic]:

@@ -24,7 +24,6 @@ from amelia.model.state import (
     Driving,
     Evaluating,
     Failing,
-    Landed,
     Landing,
     Parked,
     Resting,
@@ -35,6 +34,7 @@ from amelia.model.state import (
     Verifying,
     Waiting,
     counters_of,
+    landed,
 )
 from amelia.schedule.questions import about_findings, answered, bullets
 from amelia.schedule.retry import COUNTED
@@ -86,22 +86,10 @@ def unit_after(state: UnitState, event: ev.UnitEvent) -> UnitState:  # noqa: C90
         case ev.LandingRefused(), Landing(is_busy=True):
             return _after_refusal(state, event)
         case ev.UnitLanded(_, attempt, commit), Landing(is_busy=True):
-            return _landed(state.track, attempt, commit)
+            return landed(state.track, attempt, commit)
         case _:
             return _after_decision(state, event)
     raise _misfit(state, event)
-
-
-def _landed(track: Track, attempt: int, commit: CommitId) -> Landed:
-    return Landed(
-        commit,
-        attempt,
-        by_person=track.by_person,
-        accepted=track.accepted,
-        counters=track.counters,
-        unreported=track.unreported,
-        edits=track.edits,
-    )
 
 
 def _without_lane(stage: Active) -> Waiting:

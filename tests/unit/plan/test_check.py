@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from amelia.model.diagnostics import Diagnostic, Severity
-from amelia.model.plan import Task, TaskId, Unit, UnitId
+from amelia.model.plan import Task, TaskId, TaskStatus, TaskType, Unit, UnitId
 from amelia.plan.check import check_shared_files, check_tasks
 
 
@@ -128,3 +128,27 @@ def test_many_units_on_one_file_are_one_warning() -> None:
     units = [unit("A", files="x y"), unit("B", "A", "x"), unit("C", "A", "x"), unit("D", "B C", "x y")]
     found = only(check_shared_files(units))
     assert found.message.startswith("'B' and 'C' and 2 more touch 'x'")
+
+
+SAYS_SO = "Adapt the existing tests to the new signature."
+
+
+@pytest.mark.parametrize("section", [SAYS_SO, "Remove the parser.\nDelete its old unit tests."])
+def test_a_task_that_says_to_change_tests_and_declares_none_is_told(section: str) -> None:
+    found = only(check_tasks([make("A", files_to_modify=("src/a.py",), section=section, line=2)]))
+    assert (found.severity, found.code, found.line) == (Severity.WARNING, "undeclared-tests", 2)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"section": "Update the parser and run the tests.", "files_to_modify": ("src/a.py",)},
+        {"section": SAYS_SO, "files_to_modify": ("src/a.py", "tests/test_a.py")},
+        {"section": SAYS_SO},
+        {"section": SAYS_SO, "files_to_modify": ("src/a.py",), "type": TaskType.TEST},
+        {"section": SAYS_SO, "files_to_modify": ("src/a.py",), "status": TaskStatus.COMPLETED},
+    ],
+    ids=["only runs them", "declares one", "declares nothing", "is a test task", "is done"],
+)
+def test_a_task_needs_to_declare_no_test_file_if_it(fields: dict[str, Any]) -> None:
+    assert check_tasks([make("A", **fields)]) == []
