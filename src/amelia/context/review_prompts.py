@@ -44,7 +44,11 @@ def reviewer_prompt(
         later="\n\n".join(later),
         plan=assignment.places.plan,
     )
-    ruled = texts.fill("changed_tests", tests=fenced("\n".join(map(one_line, changed_tests)))) if changed_tests else ""
+    ruled = (
+        texts.fill("changed_tests", tests=fenced("\n".join(map(one_line, changed_tests))))
+        if changed_tests
+        else ""
+    )
     return joined([filled, ruled])
 
 

@@ -160,7 +160,7 @@ def read_review(
 ) -> tuple[bool, tuple[Finding, ...]] | Invalid:
     """Returns whether the work is approved, and what was found.
 
-    A changed test that the reviewer does not accept by name is a finding that blocks.
+    Who approves has to rule on every changed test by name; one that is not accepted is a finding that blocks.
     """
     if report is None:
         return Invalid("the reviewer gave no report")
@@ -168,6 +168,9 @@ def read_review(
         review = msgspec.convert(report, _Review)
     except msgspec.ValidationError as problem:
         return Invalid(f"the review is not as asked for: {problem}")
+    unruled = set(changed_tests).difference(ruled.test for ruled in review.tests)
+    if review.approved and unruled:
+        return Invalid(f'"tests" of the review has no ruling of {", ".join(sorted(unruled))}')
     refused = tuple(_refused_tests(review, changed_tests))
     comments = (*review.comments, *refused)
     if not review.approved and not comments:
@@ -177,12 +180,11 @@ def read_review(
 
 def _refused_tests(review: _Review, changed_tests: Iterable[str]) -> Iterator[_Comment]:
     """Yields a comment for each changed test that is not accepted; of two rulings the no counts."""
-    reasons = {ruled.test: ruled.reason for ruled in review.tests if not ruled.accepted}
-    accepted = {ruled.test for ruled in review.tests} - reasons.keys()
+    reasons = {ruled.test: ruled.reason.strip() for ruled in review.tests if not ruled.accepted}
     for test in changed_tests:
-        if test not in accepted:
-            why = reasons.get(test, "").strip() or "the reviewer does not accept the change"
-            yield _Comment(f"{test} passed before this work and was changed by it: {why}")
+        if test in reasons:
+            why = reasons[test] or "the reviewer does not accept it"
+            yield _Comment(f"The change of {test}, with which this work passes: {why}")
 
 
 def check_rulings(

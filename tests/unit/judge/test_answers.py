@@ -237,3 +237,40 @@ def test_every_finding_is_ruled_exactly_once_whatever_the_json(items: Any, count
     rulings = read_rulings({"items": items}, found)
     assert [ruling.finding for ruling in rulings] == [finding.id for finding in found]
     assert all(isinstance(ruling, Ruling) for ruling in rulings)
+
+
+CHANGED = ("tests/test_a.py::test_a", "tsconfig.json")
+
+
+def ruling(**accepted: bool) -> dict[str, Any]:
+    tests = [{"test": name, "accepted": yes, "reason": "Seen."} for name, yes in accepted.items()]
+    return {"approved": True, "comments": [], "tests": tests}
+
+
+def test_who_approves_has_to_rule_on_every_changed_test_by_name() -> None:
+    found = read_review(ruling(**{CHANGED[0]: True}), CHANGED)
+    assert isinstance(found, Invalid)
+    assert "tsconfig.json" in found.detail
+    assert read_review({"approved": True}, CHANGED) != (True, ())
+
+
+def test_changed_tests_that_are_all_accepted_are_approved() -> None:
+    assert read_review(ruling(**dict.fromkeys(CHANGED, True)), CHANGED) == (True, ())
+
+
+def test_a_changed_test_that_is_not_accepted_blocks() -> None:
+    refused = ruling(**{CHANGED[0]: True, CHANGED[1]: False})
+    both = {**refused, "tests": [*ruling(**dict.fromkeys(CHANGED, True))["tests"], *refused["tests"]]}
+    for report in (refused, both):
+        found = read_review(report, CHANGED)
+        assert not isinstance(found, Invalid)
+        approved, findings = found
+        assert not approved
+        assert [finding.weight for finding in findings] == [Weight.BLOCKING]
+        assert "tsconfig.json" in findings[0].text
+
+
+def test_who_rejects_need_not_rule_on_tests() -> None:
+    found = read_review({"approved": False, "comments": [{"text": "No."}]}, CHANGED)
+    assert not isinstance(found, Invalid)
+    assert not found[0]

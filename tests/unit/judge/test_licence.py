@@ -1,6 +1,5 @@
 """What a unit may do to tests: the table of verdicts, row by row."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
@@ -26,7 +25,7 @@ PASSED, FAILED, SKIPPED = TestStatus.PASSED, TestStatus.FAILED, TestStatus.SKIPP
 IMPL = Demands(types=(TaskType.IMPL,), declared=("calc.py",))
 
 
-def results(status: TestStatus, name: str = TEST, file: str | None = FILE) -> Mapping[str, TestResult]:
+def results(status: TestStatus, name: str = TEST, file: str | None = FILE) -> dict[str, TestResult]:
     return {name: TestResult(name, status, file=file)}
 
 
