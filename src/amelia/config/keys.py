@@ -91,6 +91,9 @@ _VERIFY = Table(
         "timeout_minutes": minutes(0.01, _DAY).about("for one run of the tests"),
         "scope": one_of(("report", "enforce")).about("what becomes of files that no task declares"),
         "protected": paths_inside.about("paths that no unit may change"),
+        "tests": one_of(("plan", "frozen")).about(
+            "who may change tests that pass: the units that the plan lets, with a review, or none"
+        ),
     },
     "how work is proved",
 )

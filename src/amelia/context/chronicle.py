@@ -42,13 +42,15 @@ class Objection:
 class Proof:
     """A verification that passed: the tree that was tested, and the digest of the receipt.
 
-    `red` are the tests that failed, as they should: a later unit implements what they test.
+    `red` are the tests that failed, as they should: a later unit implements what they test. `changed` are
+    those that the unit itself changed, and that fail as they were.
     """
 
     tree: str | None
     digest: str | None
     notes: tuple[str, ...] = ()
     red: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +198,8 @@ def _attempted(chronicle: Chronicle, event: ev.Event) -> Chronicle:  # noqa: PLR
         case ev.AttemptEnded(unit=unit):
             return _written(chronicle, chronicle.chapters[unit], event)
         case ev.AttemptVerified(unit=unit, passed=True, receipt=tree, proof=digest, notes=notes, red=red):
-            return _with(chronicle, unit, proof=Proof(tree, digest, notes, red))
+            proof = Proof(tree, digest, notes, red, event.edits.ruled)
+            return _with(chronicle, unit, proof=proof)
         case ev.AttemptVerified(unit=unit, attempt=attempt, feedback=text):
             return _objected(chronicle, unit, Objection(attempt, "the executed checks", text))
         case ev.AttemptReviewed(unit=unit, findings=findings):

@@ -12,11 +12,11 @@ for what is the unit's own: files of its test tasks, and files that a person gra
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from amelia.judge.globs import covered
-from amelia.judge.outcomes import Outcomes
-from amelia.judge.trusted import IS_JUDGES, Custody
+from amelia.judge.outcomes import Outcomes, has_single_tests
+from amelia.judge.trusted import Custody
 from amelia.model.evidence import (
     THE_COMMAND,
     Change,
@@ -34,6 +34,8 @@ from amelia.model.plan import TaskType
 _MOVES = re.compile(
     r"\b(?:renam|mov|remov|delet|drop|replac|split|merg|inlin)(?:e|es|ed|ing|s)?\b", re.IGNORECASE
 )
+_CHANGES = re.compile(r"\b(?:updat|adapt|adjust|chang|rewrit|extend|migrat|fix|modif)\w*\b", re.IGNORECASE)
+_FORBIDS = re.compile(r"\b(?:not|never|without|no|don't|untouched|unchanged)\b", re.IGNORECASE)
 _SHOWS = re.compile(
     r"\b(?:outputs?|messages?|texts?|format\w*|snapshots?|render\w*|display\w*|prints?|wording|labels?|golden)\b",
     re.IGNORECASE,
@@ -42,6 +44,7 @@ _SENTENCE = re.compile(r"(?<=[.!?;:])\s+|\n")
 _NAME = re.compile(r"[A-Za-z_][\w.-]*[\w]")
 _RECORDED = re.compile(r"(?:^|/)(?:__snapshots__|golden|goldens|snapshots|testdata)/|\.(?:snap|ambr|golden)$")
 _SHORTEST = 3
+_NAMED = 5
 _WAY_OUT = (
     "Restore what the test asks for. If the plan is meant to change it, ask for {files} in "
     "`needs_clarification`: a person can grant it."
@@ -50,49 +53,57 @@ _WAY_OUT = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Touched:
-    """What a unit changed of the judge's, without what is its own.
+    """What a unit changed of the judge's; `own` are the files that it may change.
 
     `tests` are test files that it changed or removed, `new_tests` those it added; `others` are support,
     settings, and files of which parts are the judge's; `mixed` are files that build and test at once.
     """
 
+    own: tuple[str, ...] = ()
     tests: tuple[str, ...] = ()
     new_tests: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
     mixed: tuple[str, ...] = ()
 
     @property
-    def is_tried(self) -> bool:
-        """Says whether the tests as they were have to be run: something of theirs is different now."""
-        return bool(self.tests or self.others)
+    def foreign(self) -> tuple[str, ...]:
+        """All files of the judge's that are not the unit's own."""
+        return (*self.tests, *self.new_tests, *self.others, *self.mixed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeTree:
     """The work of a unit with everything of the judge's as it was.
 
-    Without a tree there is nothing to run: nothing of the judge's that was there is different. `only` are the
-    test files that are enough to run; none means all of them.
+    Without a tree there is nothing to run: nothing of the judge's is different. Where nothing but test files
+    is different and the runner can be told which to run, `apart` are those that the unit left, and only they
+    are run on its own tree. Files that build and test at once are as
+    they were, too; if that is too strict, `otherwise` has them as the unit left them.
     """
 
     touched: Touched = Touched()
     tree: str | None = None
-    only: tuple[str, ...] = ()
+    apart: tuple[str, ...] | None = None
+    otherwise: "JudgeTree | None" = None
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A test that the unit itself changed, and that fails as it was: the reviewer rules on it."""
+    """A test that passed before and fails as it was, and the files that the unit changed of it.
+
+    The reviewer rules on it.
+    """
 
     test: str
-    file: str | None
+    files: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
     """The tests before the unit, those it left, and those as they were, on its work.
 
-    `texts` are those of changed test files before the unit.
+    `texts` are those of changed test files before the unit; a `fault` is why the tests as they were say
+    nothing.
     """
 
     demands: Demands
@@ -100,7 +111,8 @@ class Trial:
     before: Outcomes
     now: Outcomes
     trusted: Outcomes
-    texts: Mapping[str, str]
+    texts: Mapping[str, str] = field(default_factory=dict[str, str])
+    fault: Problem | None = None
     is_frozen: bool = False
 
     @property
@@ -117,20 +129,22 @@ def touched(
     guarded: Iterable[str] = (),
 ) -> Touched:
     """Sorts the changes of a unit; `guarded` are the files of the tests that it was to make pass."""
-    tests: list[str] = []
-    new: list[str] = []
-    others: list[str] = []
-    mixed: list[str] = []
+    found: dict[str, list[str]] = {"own": [], "tests": [], "new_tests": [], "others": [], "mixed": []}
     kept = frozenset(guarded)
     for change in changes:
         path, whose = change.path, custody(change.path)
-        if whose is Custody.MIXED:
-            mixed.append(path)
-        elif whose in IS_JUDGES and (path in kept or not _is_own(path, whose, demands)):
-            is_new = change.status is ChangeStatus.ADDED
-            where = others if whose is not Custody.TEST else new if is_new else tests
-            where.append(path)
-    return Touched(tests=tuple(tests), new_tests=tuple(new), others=tuple(others), mixed=tuple(mixed))
+        if whose is not Custody.SOURCE:
+            is_own = path not in kept and _is_own(path, whose, demands)
+            found["own" if is_own else _kind(change, whose)].append(path)
+    return Touched(**{kind: tuple(paths) for kind, paths in found.items()})
+
+
+def _kind(change: Change, whose: Custody) -> str:
+    if whose is Custody.MIXED:
+        return "mixed"
+    if whose is not Custody.TEST:
+        return "others"
+    return "new_tests" if change.status is ChangeStatus.ADDED else "tests"
 
 
 def _is_own(path: str, whose: Custody, demands: Demands) -> bool:
@@ -146,55 +160,57 @@ def _is_own(path: str, whose: Custody, demands: Demands) -> bool:
 
 def of_trial(trial: Trial) -> Iterator[Problem | Note | Evidence]:
     """Finds what the tests as they were say of the unit."""
-    if trial.judges.tree is not None:
-        owed = set(trial.demands.required_green)
-        named: set[str] = set()
-        for name, was in trial.before.items():
-            if not trial.judges.only or was.file in trial.judges.only:
-                yield from _of_test(trial, name, was, is_owed=name in owed or was.file in owed, named=named)
-    for path in trial.touched.mixed:
-        yield Evidence(path, path)
+    touched = trial.touched
+    for path in touched.mixed:
+        yield Evidence(path, (path,))
+    if trial.judges.tree is None:
+        return
+    if trial.fault is not None:
+        text = f"With the tests as they were: {trial.fault.message}"
+        yield Problem(trial.fault.code, text, trial.fault.file)
+        return
+    found = [each for name in trial.before for each in _of_test(trial, name)]
+    yield from found
+    blamed = {path for each in found if isinstance(each, Evidence) for path in each.files}
+    if not any(isinstance(each, Problem) for each in found):
+        for path in (*touched.tests, *touched.others):
+            if path not in blamed:
+                text = f"This unit changed {path}; what passed before passes without that, too."
+                yield Note(NoteCode.CHANGED_TESTS, text, path)
 
 
-def _of_test(
-    trial: Trial, name: str, was: TestResult, *, is_owed: bool, named: set[str]
-) -> Iterator[Problem | Note | Evidence]:
-    is_single = name != THE_COMMAND
-    if not is_single and trial.judges.only:
-        return  # what a part of the tests says as a whole is nothing new
+def _of_test(trial: Trial, name: str) -> Iterator[Problem | Evidence]:
+    """Finds what is to be said of one test, as it was before the unit."""
+    was, now = trial.before[name], trial.now.get(name)
+    if name == THE_COMMAND and has_single_tests(trial.trusted):
+        return  # what single tests say counts, not a limit of coverage that new tests were to reach
     found = trial.trusted.get(name) or trial.trusted.get(was.file or "")
-    passes = found is not None and found.status is TestStatus.PASSED
-    if is_owed:
-        if not passes:
-            text = f"{name} is to pass after this unit as it was written, and does not"
-            yield Problem(ProblemCode.STILL_RED, _told(text, found), was.file)
+    if found is not None and found.status is TestStatus.PASSED:
         return
-    if was.status is not TestStatus.PASSED:
-        return
-    now = trial.now.get(name)
-    if passes:
-        file = was.file or ""
-        if file in trial.touched.tests and file not in named:
-            named.add(file)
-            text = f"This unit changed {file}; its tests pass as they were before, too."
-            yield Note(NoteCode.WEAKENED_TESTS, text, file)
-        return
-    if now is not None and now.status.is_failing:
-        return  # it is held against the unit already
-    yield _ruled(trial, was, found)
+    if not {name, was.file}.isdisjoint(trial.demands.required_green):
+        text = f"{name} is to pass after this unit as it was written, and does not"
+        yield Problem(ProblemCode.STILL_RED, _told(text, found), was.file)
+    elif was.status is TestStatus.PASSED and not (now is not None and now.status.is_failing):
+        yield _ruled(trial, was, found)  # one that fails now is held against the unit already
 
 
 def _ruled(trial: Trial, was: TestResult, found: TestResult | None) -> Problem | Evidence:
     """Decides about a test that fails as it was, and not as the unit left it."""
-    name, file = was.id, was.file
-    blamed = (file,) if file in trial.touched.tests else trial.touched.others or trial.touched.tests
+    blamed = _blamed(trial.touched, was.file)
     may_change = not trial.demands.declared or all(_is_licensed(trial, path) for path in blamed)
     if may_change and not trial.is_frozen:
-        return Evidence(name, file)
-    files = ", ".join(blamed[:5])
-    text = f"{name} passed before this unit and fails on this work as it was: the unit changed {files}"
+        return Evidence(was.id, blamed)
+    files = ", ".join(blamed[:_NAMED])
+    text = f"{was.id} passed before this unit and fails on this work as it was: the unit changed {files}"
     way_out = _WAY_OUT.format(files=files)
-    return Problem(ProblemCode.WEAKENED_TESTS, f"{_told(text, found)}\n{way_out}", file)
+    return Problem(ProblemCode.WEAKENED_TESTS, f"{_told(text, found)}\n{way_out}", was.file)
+
+
+def _blamed(touched: Touched, file: str | None) -> tuple[str, ...]:
+    """Returns the files that may have made a test pass: its own, or else those that more tests read."""
+    if file in touched.tests:
+        return (file,)
+    return touched.others or touched.tests or touched.new_tests
 
 
 def _is_licensed(trial: Trial, path: str) -> bool:
@@ -204,16 +220,25 @@ def _is_licensed(trial: Trial, path: str) -> bool:
 
 
 def _is_spoken_of(path: str, section: str, text: str) -> bool:
-    """Says whether a section says to change what a test names, or the output that a snapshot holds."""
+    """Says whether a section says to change a test, what it names, or the output that a snapshot holds."""
     if _RECORDED.search(path):
         return _SHOWS.search(section) is not None
-    known = set(_NAME.findall(text))
+    known, file = set(_NAME.findall(text)), path.rpartition("/")[2]
     for sentence in _SENTENCE.split(section):
-        if _MOVES.search(sentence):
-            names = {name for name in _NAME.findall(sentence) if len(name) >= _SHORTEST and _is_code(name)}
-            if not known.isdisjoint(names | {part for name in names for part in name.split(".")}):
-                return True
+        if _FORBIDS.search(sentence):
+            continue
+        moves = _MOVES.search(sentence)
+        if file in sentence and (moves or _CHANGES.search(sentence)):
+            return True
+        if moves and not known.isdisjoint(_names_of_code(sentence)):
+            return True
     return False
+
+
+def _names_of_code(sentence: str) -> set[str]:
+    """Returns the names of a sentence that look like names in a program, and their parts."""
+    names = {name for name in _NAME.findall(sentence) if len(name) >= _SHORTEST and _is_code(name)}
+    return names | {part for name in names for part in name.split(".")}
 
 
 def _is_code(name: str) -> bool:

@@ -10,11 +10,15 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 
+from amelia.judge.outcomes import NO_TESTS_COLLECTED
 from amelia.model.evidence import THE_COMMAND, Receipt, TestCommand
+
+_NAMED = 5
 
 
 class Receipts:
@@ -69,6 +73,35 @@ class Receipts:
         return self._directory / f"{name}-{self._key}-{run}.json"
 
 
+def joined(whole: Receipt, part: Receipt | None, *, tree: str, differing: Collection[str]) -> Receipt | None:
+    """Returns the receipt of a tree from that of another, and from a run of the test files that differ.
+
+    `differing` are those files; no run of them means that the tree has none of them. None where a run failed
+    and no single test tells why: then only a run of all of them can be believed.
+    """
+    runs = [whole] if part is None else [whole, part]
+    if any(run.fault is not None or run.results is None or not _is_explained(run) for run in runs):
+        return None
+    kept = tuple(result for result in whole.results or () if result.file not in differing)
+    found = kept + ((part.results or ()) if part is not None else ())
+    is_red = any(result.status.is_failing for result in found)
+    return replace(
+        whole,
+        tree=tree,
+        exit_code=1 if is_red else 0,
+        seconds=sum(run.seconds for run in runs),
+        results=found,
+        detail="\n".join(run.detail for run in runs if run.exit_code != 0),
+        is_joined=True,
+    )
+
+
+def _is_explained(receipt: Receipt) -> bool:
+    is_red = any(result.status.is_failing for result in receipt.results or ())
+    is_empty = receipt.exit_code == NO_TESTS_COLLECTED and not receipt.results
+    return is_red or is_empty or receipt.exit_code == 0
+
+
 def told(receipt: Receipt, *, red: Collection[str] = ()) -> str:
     """Returns in a line what was run, and what it showed; `red` are the tests that were to fail."""
     shown = _shown(receipt)
@@ -84,6 +117,14 @@ def red_as_wanted(red: Collection[str], *, files: Collection[str] = ()) -> str:
     counts = [(len(red) - whole, "test"), (whole, "test file")]
     said = (f"{count} {what}{'s' if count > 1 else ''}" for count, what in counts if count)
     return f"red, as wanted: {' and '.join(said)}"
+
+
+def changed_by_unit(tests: Collection[str]) -> str:
+    """Returns which tests prove less than others: the unit that they prove changed them itself."""
+    what = "1 test was" if len(tests) == 1 else f"{len(tests)} tests were"
+    listed = ", ".join(sorted(tests)[:_NAMED])
+    more = f" and {len(tests) - _NAMED} more" if len(tests) > _NAMED else ""
+    return f"{what} changed by the unit itself: {listed}{more}"
 
 
 def _shown(receipt: Receipt) -> str:

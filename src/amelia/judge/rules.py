@@ -27,6 +27,7 @@ from amelia.model.evidence import (
     ProblemCode,
     Receipt,
     RunnerKind,
+    TestEdits,
     Verdict,
     VerifySettings,
 )
@@ -89,11 +90,31 @@ def judge(
             now=observed(result, again).outcomes,
             trusted=as_they_were,
             texts=delta.before,
+            fault=_fault(trusted),
             is_frozen=settings.tests == "frozen",
         )
         found.extend(of_trial(trial))
-    return _verdict(
+    verdict = _verdict(
         demands, found, changed=changed, receipts=(baseline, result, again), as_they_were=as_they_were
+    )
+    return replace(verdict, edits=_edits(judges, found))
+
+
+def _fault(trusted: Sequence[Receipt]) -> Problem | None:
+    """Returns why no run of the tests as they were says anything."""
+    faults = [one.fault for one in trusted]
+    return faults[-1] if faults and all(faults) else None
+
+
+def _edits(judges: JudgeTree | None, found: Iterable[_Finding]) -> TestEdits:
+    if judges is None:
+        return TestEdits()
+    evidence = [one for one in found if isinstance(one, Evidence)]
+    licensed = dict.fromkeys([*judges.touched.own, *(file for one in evidence for file in one.files)])
+    return TestEdits(
+        ruled=_named(evidence),
+        licensed=tuple(licensed),
+        others=tuple(path for path in judges.touched.foreign if path not in licensed),
     )
 
 
@@ -109,14 +130,28 @@ def judge_branch(
     open_red: tuple[str, ...],
     waived: tuple[str, ...] = (),
     again: Receipt | None = None,
+    judges: JudgeTree | None = None,
+    trusted: Sequence[Receipt] = (),
 ) -> Verdict:
     """Judges the whole branch: no test waits any longer, and none fails that did not at the run's base.
 
-    `waived` are tests that a person gave up by skipping what would have made them pass.
+    `waived` are tests that a person gave up by skipping what would have made them pass. `judges` says which
+    tests units changed without a licence, and `trusted` are the runs with those as they were.
     """
     required = tuple(name for name in open_red if name not in waived)
     demands = Demands(types=(), required_green=required, open_red=waived)
     found: list[_Finding] = [*_of_receipts(demands, base, result)]
+    if judges is not None and result is not None:
+        trial = Trial(
+            demands=Demands(types=()),
+            judges=judges,
+            before={name: one for name, one in outcomes(base).items() if name not in waived},
+            now=observed(result, again).outcomes,
+            trusted=_settled(trusted),
+            fault=_fault(trusted),
+            is_frozen=True,
+        )
+        found.extend(of_trial(trial))
     return _verdict(demands, found, changed=frozenset(), receipts=(base, result, again))
 
 
@@ -253,14 +288,14 @@ def _assembled(found: Collection[_Finding]) -> Verdict:
         problems=problems,
         notes=tuple(_listed(one for one in found if isinstance(one, Note))),
         red=tuple(sorted({one.id for one in found if isinstance(one, Red)})),
-        changed_tests=_named([one for one in found if isinstance(one, Evidence)]),
     )
 
 
 def _named(evidence: Sequence[Evidence]) -> tuple[str, ...]:
     """Returns the tests that a reviewer rules on; where they are too many to read, the files they are in."""
     names = dict.fromkeys(one.test for one in evidence)
-    return tuple(names if len(names) <= _LISTED else dict.fromkeys(one.file or one.test for one in evidence))
+    files = dict.fromkeys(file for one in evidence for file in one.files)
+    return tuple(names if len(names) <= _LISTED else files)
 
 
 def _listed(found: Iterable[_Said]) -> Iterator[_Said]:

@@ -41,9 +41,9 @@ def needed_module(command: TestCommand) -> str | None:
     return "pytest" if command.kind is RunnerKind.PYTEST else "unittest"
 
 
-def selects(command: TestCommand) -> bool:
+def selects(command: TestCommand | None) -> bool:
     """Says whether a command can be told to run some test files only."""
-    return command.kind is RunnerKind.PYTEST
+    return command is not None and command.kind is RunnerKind.PYTEST
 
 
 def invocation(

@@ -37,8 +37,6 @@ class Custody(Enum):
     MIXED = "mixed"
 
 
-IS_JUDGES = frozenset({Custody.TEST, Custody.SUPPORT, Custody.SETTINGS, Custody.PART})
-
 _CODE = frozenset(
     """
     py js jsx ts tsx mjs cjs mts cts go rs java kt kts scala groovy rb php cs fs swift ex exs erl c cc cpp cxx

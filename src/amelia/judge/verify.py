@@ -15,7 +15,7 @@ from anyio import to_thread
 from amelia.judge.environment import Environment
 from amelia.judge.licence import JudgeTree
 from amelia.judge.reading import Remains, make_room, read_receipt, unable
-from amelia.judge.receipts import Receipts
+from amelia.judge.receipts import Receipts, joined
 from amelia.judge.rules import MAY_BE_CHANCE, judge, judge_branch
 from amelia.judge.runners import invocation
 from amelia.model.errors import ConfigError
@@ -101,8 +101,8 @@ class Verifier:
     ) -> tuple[Verdict, Receipt | None]:
         """Judges a unit, with the receipt of its own tree; `judges` is that with the tests as they were."""
         baseline = await self.receipt(delta.base, checkout)
-        result = await self.receipt(delta.tree, checkout)
-        trusted = [*await self._as_they_were(judges, checkout)]
+        trusted = await self._as_they_were(judges, checkout)
+        result = await self._landing(delta.tree, checkout, judges=judges, trusted=trusted)
 
         def judged(again: Receipt | None) -> Verdict:
             return judge(
@@ -116,23 +116,41 @@ class Verifier:
                 trusted=trusted,
             )
 
+        if judges is not None and judges.otherwise is not None and _is_doubtful(judged(None)):
+            judges = judges.otherwise
+            trusted = await self._as_they_were(judges, checkout)
         if trusted and _is_doubtful(judged(None)):
-            trusted += await self._as_they_were(judges, checkout, run=2)
+            trusted = (*trusted, *await self._as_they_were(judges, checkout, run=2))
         return await self._twice(judged, delta.tree, checkout), result
 
     async def _as_they_were(
         self, judges: JudgeTree | None, checkout: Checkout, *, run: int = 1
-    ) -> Sequence[Receipt]:
-        """Returns what the tests as they were say, if a unit changed any."""
-        if judges is None or judges.tree is None or self.command is None or self._receipts is None:
+    ) -> tuple[Receipt, ...]:
+        """Returns what the tests as they were say of the work, if a unit changed any."""
+        if judges is None or judges.tree is None:
             return ()
-        name = f"{judges.tree} {' '.join(judges.only)}".rstrip()
-        known = self._receipts.load(name, run=run)
-        if known is not None:
-            return (known,)
-        seen = await self._run(self.command, name, await checkout(judges.tree), only=judges.only)
-        self._receipts.save(seen, run=run)
-        return (seen,)
+        seen = await self.receipt(judges.tree, checkout, run=run)
+        return (seen,) if seen is not None else ()
+
+    async def _landing(
+        self, tree: str, checkout: Checkout, *, judges: JudgeTree | None, trusted: Sequence[Receipt]
+    ) -> Receipt | None:
+        """Returns what the tests say of a unit's own tree.
+
+        Where nothing but test files differs from a tree that was tested just now, only those are run, and by
+        themselves: so what they do to others when they are loaded changes nothing.
+        """
+        if self.command is None or self._receipts is None:
+            return None
+        known = self._receipts.load(tree)
+        if known is None and judges is not None and judges.apart is not None and trusted:
+            part = None
+            if judges.apart:
+                part = await self._run(self.command, tree, await checkout(tree), only=judges.apart)
+            known = joined(trusted[0], part, tree=tree, differing=judges.touched.foreign)
+            if known is not None:
+                self._receipts.save(known)
+        return known if known is not None else await self.receipt(tree, checkout)
 
     async def verify_branch(
         self,
@@ -142,13 +160,32 @@ class Verifier:
         open_red: tuple[str, ...],
         checkout: Checkout,
         waived: tuple[str, ...] = (),
+        judges: JudgeTree | None = None,
     ) -> tuple[Verdict, Receipt | None]:
-        """Judges the whole branch against what the run started from, without the tests that are waived."""
+        """Judges the whole branch against what the run started from, without the tests that are waived.
+
+        The tests run once as one whole, also where they ran in parts for the last unit. `judges` is the
+        branch with the tests of the run's base that no unit was to change.
+        """
         before = await self.receipt(base, checkout)
+        trusted = await self._as_they_were(judges, checkout)
+        if (known := self.seen(tree)) is not None and known.is_joined:
+            self.forget(tree)
         result = await self.receipt(tree, checkout)
 
         def judged(again: Receipt | None) -> Verdict:
-            return judge_branch(base=before, result=result, open_red=open_red, waived=waived, again=again)
+            return judge_branch(
+                base=before,
+                result=result,
+                open_red=open_red,
+                waived=waived,
+                again=again,
+                judges=judges,
+                trusted=trusted,
+            )
+
+        if trusted and _is_doubtful(judged(None)):
+            trusted = (*trusted, *await self._as_they_were(judges, checkout, run=2))
 
         return await self._twice(judged, tree, checkout), result
 
@@ -188,4 +225,4 @@ class Verifier:
 
 def _is_doubtful(verdict: Verdict) -> bool:
     """Says whether the tests as they were may have failed by chance."""
-    return bool(verdict.changed_tests) or any(problem.code in MAY_BE_CHANCE for problem in verdict.problems)
+    return bool(verdict.edits.ruled) or any(problem.code in MAY_BE_CHANCE for problem in verdict.problems)

@@ -48,7 +48,8 @@ class Place:
 
     `attempt` is the number of the turn, as in events; `number` that of the attempt it is part of. `red_tasks`
     are those of the unit's tasks that write tests for a later unit to implement. The work of a unit that is
-    `by_person` was done by hand, and the person set aside the doubts that are `accepted`.
+    `by_person` was done by hand, and the person set aside the doubts that are `accepted`. `granted` are files
+    of tests that a person lets the unit change.
     """
 
     assigned: Unit
@@ -60,6 +61,7 @@ class Place:
     by_person: bool = False
     accepted: tuple[Accepted, ...] = ()
     red_tasks: tuple[TaskId, ...] = ()
+    granted: tuple[str, ...] = ()
 
     @property
     def unit(self) -> UnitId:
@@ -159,12 +161,17 @@ class Rest:
 
 @dataclass(frozen=True, slots=True)
 class VerifyBranch:
-    """Verify the whole branch: no test is red any more, but for those whose implementation was skipped."""
+    """Verify the whole branch: no test is red any more, but for those whose implementation was skipped.
+
+    `restored` are the files of tests that units changed and were not to: as they were before the run, the
+    tests that passed then have to pass.
+    """
 
     tip: CommitId
     base: CommitId
     open_red: tuple[str, ...] = ()
     waived: tuple[str, ...] = ()
+    restored: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,14 +4,14 @@ The journal holds these and nothing else. Their meaning never changes: a new fac
 one a new version with an upcast in `record.codec`. Texts in them are bounded by whoever makes them.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
 from amelia.model.agents import Ending, Role, SessionId, Usage
 from amelia.model.delivery import DeliveryEvent
 from amelia.model.drafts import DraftEvent
-from amelia.model.evidence import Problem
+from amelia.model.evidence import Problem, TestEdits
 from amelia.model.facts import RunStarted as RunStarted  # noqa: PLC0414 - an event like those here
 from amelia.model.findings import Finding, Ruling
 from amelia.model.git import CommitId
@@ -186,7 +186,7 @@ class AttemptEnded:
 class AttemptVerified:
     """The checks ran on a clean checkout of the attempt's tree; `proof` is the digest of the receipt.
 
-    `changed_tests` are those that the work itself changed and that fail as they were before it.
+    `edits` are what the work changed of the tests that it is judged by.
     """
 
     unit: UnitId
@@ -199,7 +199,7 @@ class AttemptVerified:
     results: str = ""
     receipt: str | None = None
     proof: str | None = None
-    changed_tests: tuple[str, ...] = ()
+    edits: TestEdits = field(default=TestEdits())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

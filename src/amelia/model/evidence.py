@@ -155,7 +155,7 @@ class NoteCode(StrEnum):
     """A test that passed before the unit did not run."""
     DISABLED_TEST = "disabled_test"
     """A test that passed before is skipped now, by a unit that may edit tests."""
-    WEAKENED_TESTS = "weakened_tests"
+    CHANGED_TESTS = "changed_tests"
     """Tests were changed by the unit, and pass as they were before it, too."""
     OUT_OF_SCOPE = "out_of_scope"
     """A changed file is declared by no task of the unit."""
@@ -185,7 +185,8 @@ class Note:
 class Receipt:
     """What was seen when the tests ran on one tree.
 
-    `results` is None where the runner has only an exit code. A receipt with a `fault` proves nothing.
+    `results` is None where the runner has only an exit code. A receipt with a `fault` proves nothing. One
+    that `is_joined` comes of two runs, of some test files and of the others.
     """
 
     tree: str
@@ -196,21 +197,35 @@ class Receipt:
     results: tuple[TestResult, ...] | None
     detail: str = ""
     fault: Problem | None = None
+    is_joined: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestEdits:
+    """What a unit changed of the tests, their support and their settings.
+
+    `ruled` are tests that passed before and fail as they were: a reviewer rules on them by name. `licensed`
+    are the files that it may change by the plan, by that ruling, or because a person granted them; `others`
+    are those that it changed besides.
+    """
+
+    __test__ = False
+
+    ruled: tuple[str, ...] = ()
+    licensed: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What the evidence says of a unit; `red` are the tests that fail by design and wait for a later unit.
-
-    `changed_tests` are those that the unit changed and that fail as they were: a reviewer rules on them.
-    """
+    """What the evidence says of a unit; `red` are the tests that fail by design and wait for a later unit."""
 
     passed: bool
     problems: tuple[Problem, ...] = ()
     notes: tuple[Note, ...] = ()
     red: tuple[str, ...] = ()
     flaky: tuple[str, ...] = ()
-    changed_tests: tuple[str, ...] = ()
+    edits: TestEdits = field(default=TestEdits())
 
 
 class ChangeStatus(StrEnum):

@@ -14,10 +14,14 @@ from amelia.model.plan import Unit, UnitId
 
 @dataclass(frozen=True, slots=True)
 class UnitReset:
-    """A person lets a parked unit try again, with all its attempts, and may have something to say to it."""
+    """A person lets a parked unit try again, with all its attempts, and may have something to say to it.
+
+    `granted` are files of tests that it may change from now on, besides what the plan says.
+    """
 
     unit: UnitId
     note: str = ""
+    granted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,7 @@ class QuestionAnswered:
     """A unit's question was answered, by a person or with its default; `dismissed` findings are ruled out.
 
     `attempt` is the one that asked, so that nobody answers a later question with what they say to this one.
+    `granted` are files of tests that the unit may change from now on; only a person grants any.
     """
 
     unit: UnitId
@@ -59,6 +64,7 @@ class QuestionAnswered:
     dismissed: tuple[FindingId, ...] = ()
     by_default: bool = False
     attempt: int | None = None
+    granted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

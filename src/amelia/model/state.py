@@ -12,6 +12,7 @@ from typing import TypeAlias
 from amelia.model.agents import SessionId, Spent, Usage
 from amelia.model.delivery import Delivery
 from amelia.model.events import RunStarted, Step, Work
+from amelia.model.evidence import TestEdits
 from amelia.model.findings import Finding, FindingId, Ruling
 from amelia.model.git import CommitId
 from amelia.model.interventions import Accepted
@@ -31,7 +32,7 @@ class Track:
     attempt. A person who lets the unit try again has `spent` start anew, and it `was_reset`. `refusals`
     counts landings that did not fit, `rests` limits that were waited out in a row, `questions` those that
     were answered. `subtasks` is the status of the unit's tasks as the present turn reports it;
-    `changed_tests` are those that its work changed and that fail as they were.
+    `edits` are what its work changed of the tests that it is judged by.
     `seen` are the fingerprints of rounds that failed, `ruled` the findings that were ruled out, `findings`
     those that are open, and `reviewed` is the snapshot the last review saw. Work that is `by_person` was done
     by hand; `accepted` are the doubts about it that the person set aside. `session_used` is what the
@@ -57,7 +58,7 @@ class Track:
     session_used: Usage | None = None
     answers: tuple[Answered, ...] = ()
     subtasks: tuple[tuple[TaskId, UnitStatus], ...] = ()
-    changed_tests: tuple[str, ...] = ()
+    edits: TestEdits = field(default=TestEdits())
 
     @property
     def unreported(self) -> tuple[TaskId, ...]:
@@ -228,6 +229,7 @@ class Landed:
     accepted: tuple[Accepted, ...] = ()
     counters: Counters = field(default=Counters(), compare=False)
     unreported: tuple[TaskId, ...] = ()
+    edits: TestEdits = field(default=TestEdits())
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +282,8 @@ class RunState:
     `chains` tells how much work stands behind a unit, itself included.
     `open` holds the units that are under way, failing or parked, `queue` the accepted ones in the order in
     which they were accepted, `red` the tests that a landed unit wrote for an implementation to come,
-    `rulings` the findings that were rejected or deferred, for the report; `spent` what every unit used.
+    `rulings` the findings that were rejected or deferred, for the report; `spent` what every unit used;
+    `granted` the files of tests that a person lets a unit change.
     `record_reason` tells why the record is not on the branch, where that was refused.
     `is_halted` says that a unit was parked since a person last did something about one.
     """
@@ -298,6 +301,7 @@ class RunState:
     red: Mapping[UnitId, tuple[str, ...]]
     delivery: Delivery
     rulings: tuple[tuple[UnitId, Finding, Ruling], ...] = ()
+    granted: Mapping[UnitId, tuple[str, ...]] = field(default_factory=dict[UnitId, tuple[str, ...]])
     wish: Wish | None = None
     is_paused: bool = False
     is_halted: bool = False

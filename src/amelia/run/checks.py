@@ -5,7 +5,7 @@ The tests run on a clean checkout of exactly the tree in question, in the lane's
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from anyio import to_thread
@@ -20,9 +20,9 @@ from amelia.judge.trusted import is_test_code
 from amelia.judge.verify import Checkout
 from amelia.model import events as ev
 from amelia.model.commands import LandWork, Place, VerifyBranch, VerifyWork
-from amelia.model.evidence import Delta, Demands, Problem, Receipt, Verdict
+from amelia.model.evidence import Delta, Demands, Problem, Receipt, TestEdits, Verdict
 from amelia.model.git import CommitId, TreeId
-from amelia.run.judging import judge_tree, texts_at
+from amelia.run.judging import branch_tree, judge_tree, texts_at
 from amelia.run.workshop import Workshop
 from amelia.workspace.diff import changes, paths_in
 
@@ -59,7 +59,7 @@ async def verify_work(shop: Workshop, command: VerifyWork) -> tuple[ev.Event, ..
             results=checked.results,
             receipt=command.work.tree if checked.receipt is not None else None,
             proof=digest(checked.receipt) if checked.receipt is not None else None,
-            changed_tests=verdict.changed_tests,
+            edits=verdict.edits,
         ),
     )
 
@@ -74,13 +74,17 @@ async def check_work(
         red_tasks=command.expected.red_tasks,
         must_be_green=command.expected.must_be_green,
         may_be_red=command.expected.may_be_red,
+        granted=at.granted,
     )
     delta = await to_thread.run_sync(lambda: _delta(shop, demands, base=base, tree=tree))
     # What a person did by hand is theirs: no test is held against it as it was.
     judges = None if at.by_person else await to_thread.run_sync(judge_tree, shop, delta, demands)
     verdict, receipt = await shop.verifier.verify(delta, demands, _checkout_of(shop, at), judges=judges)
     verdict = without_generated(verdict, command.work.left_out)
-    return Checked(of_a_person(verdict, at.accepted) if at.by_person else verdict, receipt)
+    if at.by_person:
+        theirs = TestEdits(licensed=tuple(change.path for change in delta.changes))
+        verdict = replace(of_a_person(verdict, at.accepted), edits=theirs)
+    return Checked(verdict, receipt)
 
 
 def doubts_about(shop: Workshop, at: Place, tree: TreeId) -> list[Problem]:
@@ -94,9 +98,13 @@ def doubts_about(shop: Workshop, at: Place, tree: TreeId) -> list[Problem]:
 async def verify_branch(shop: Workshop, command: VerifyBranch) -> tuple[ev.Event, ...]:
     """Checks the whole branch against what the run started from."""
     base, tip = await to_thread.run_sync(lambda: [shop.tree(one) for one in (command.base, command.tip)])
-    checkout = _checkout_in(shop, _BRANCH_LANE, base=command.base)
     verdict, receipt = await shop.verifier.verify_branch(
-        base, tip, open_red=command.open_red, waived=command.waived, checkout=checkout
+        base,
+        tip,
+        open_red=command.open_red,
+        waived=command.waived,
+        checkout=_checkout_in(shop, _BRANCH_LANE, base=command.base),
+        judges=await to_thread.run_sync(branch_tree, (base, tip), command.restored, shop),
     )
     if not verdict.passed:
         shop.verifier.forget(tip)  # whoever resumes the run wants it tested anew

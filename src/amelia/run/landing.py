@@ -35,14 +35,14 @@ async def land_work(shop: Workshop, command: LandWork) -> tuple[ev.Event, ...]:
         tree = merged.tree
         checked = await check_work(shop, command, base=tip, tree=tree)
         if not checked.verdict.passed or not _is_ruled(checked.verdict, command):
-            text = feedback(checked.verdict) or _UNRULED.format(", ".join(checked.verdict.changed_tests))
+            text = feedback(checked.verdict) or _UNRULED.format(", ".join(checked.verdict.edits.ruled))
             return (ev.LandingRefused(at.unit, at.attempt, Cause.MERGE_RED, text),)
     return (await to_thread.run_sync(lambda: _publish(shop, command, tree)),)
 
 
 def _is_ruled(verdict: Verdict, command: LandWork) -> bool:
     """Says whether a reviewer has ruled on every test that the work changed, and that fails as it was."""
-    return set(verdict.changed_tests) <= set(command.changed_tests)
+    return set(verdict.edits.ruled) <= set(command.changed_tests)
 
 
 def _publish(shop: Workshop, command: LandWork, tree: TreeId) -> ev.UnitLanded | ev.StepBroke:

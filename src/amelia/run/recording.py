@@ -18,7 +18,7 @@ from amelia.context.execution_state import execution_state
 from amelia.context.places import unit_directory
 from amelia.context.report import Evidence, report_of, report_page
 from amelia.context.summary import Change, generate_phase_summary, review_feedback
-from amelia.judge.receipts import red_as_wanted, told
+from amelia.judge.receipts import changed_by_unit, red_as_wanted, told
 from amelia.judge.trusted import is_test_code
 from amelia.model.events import Event, RunStarted
 from amelia.model.evidence import Receipt
@@ -211,7 +211,8 @@ def receipts_of(proof: ch.Proof | None, seen: Callable[[str], Receipt | None]) -
     receipt = seen(proof.tree)
     what = told(receipt, red=proof.red) if receipt is not None else _without_receipt(proof)
     digest = f", receipt {proof.digest}" if proof.digest is not None else ""
-    return [f"{what} (tree {proof.tree}{digest})", *proof.notes]
+    changed = [changed_by_unit(proof.changed)] if proof.changed else []
+    return [f"{what} (tree {proof.tree}{digest})", *changed, *proof.notes]
 
 
 def _without_receipt(proof: ch.Proof) -> str:

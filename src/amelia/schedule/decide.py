@@ -34,7 +34,7 @@ from amelia.model.state import (
 from amelia.schedule.budget import is_held, left_for
 from amelia.schedule.pick import startable
 from amelia.schedule.progress import progress_of
-from amelia.schedule.red import expected, owed_and_waived, red_tasks
+from amelia.schedule.red import expected, owed_and_waived, red_tasks, unlicensed
 from amelia.schedule.retry import after_failure
 
 
@@ -157,7 +157,7 @@ def _step(run: RunState, unit: Unit, state: Active) -> cmd.Command:
                 work=work,
                 notes=notes,
                 red=red,
-                changed_tests=track.changed_tests,
+                changed_tests=track.edits.ruled,
                 reviewed=track.reviewed,
                 open_findings=track.findings,
                 allowance=left_for(run, unit.id),
@@ -167,7 +167,7 @@ def _step(run: RunState, unit: Unit, state: Active) -> cmd.Command:
             return cmd.EvaluateFindings(at, work=work, findings=track.findings, red=red, allowance=left)
         case Landing(work=work):
             fit = expected(run, unit, base=run.tip)
-            return cmd.LandWork(at, work=work, tip=run.tip, expected=fit, changed_tests=track.changed_tests)
+            return cmd.LandWork(at, work=work, tip=run.tip, expected=fit, changed_tests=track.edits.ruled)
         case Resting(until=until):
             return cmd.Rest(at, until, track.rests)
         case _:
@@ -185,6 +185,7 @@ def _place(run: RunState, unit: Unit, track: Track) -> cmd.Place:
         red_tasks=red_tasks(run, unit),
         by_person=track.by_person,
         accepted=track.accepted,
+        granted=run.granted.get(unit.id, ()),
     )
 
 
@@ -215,7 +216,7 @@ def _closing(run: RunState) -> cmd.Command:
     if not all(isinstance(state, Landed | Skipped) for state in run.units.values()):
         return cmd.Record(ev.RunFinished(Outcome(Result.NEEDS_HUMAN, Reason.BLOCKED)))
     if run.branch is Branch.UNVERIFIED:
-        return cmd.VerifyBranch(run.tip, run.facts.base, *owed_and_waived(run))
+        return cmd.VerifyBranch(run.tip, run.facts.base, *owed_and_waived(run), restored=unlicensed(run))
     return _conclusion(run)
 
 

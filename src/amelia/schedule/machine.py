@@ -114,8 +114,10 @@ def _intervened(run: RunState, event: Intervention) -> RunState:
     """Does what a person decided about a unit; findings that an answer rules out are for the report."""
     if isinstance(event, ev.UnitSplit):
         return _split(run, event)
-    after = _with_unit(run, event)
-    before = run.units[event.unit]
+    after, before = _with_unit(run, event), run.units[event.unit]
+    if isinstance(event, ev.UnitReset | ev.QuestionAnswered) and event.granted:
+        more = (*run.granted.get(event.unit, ()), *event.granted)
+        after = replace(after, granted={**run.granted, event.unit: more})
     if isinstance(event, ev.QuestionAnswered) and isinstance(before, Parked):
         return replace(after, rulings=(*run.rulings, *ruled_by_person(before, event)))
     return after

@@ -79,6 +79,13 @@ def owed_and_waived(run: RunState) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(owed), tuple(waived)
 
 
+def unlicensed(run: RunState) -> tuple[str, ...]:
+    """Returns the files of tests that landed units changed, and none of them was to change."""
+    landed = [state.edits for state in run.units.values() if isinstance(state, Landed)]
+    licensed = {path for edits in landed for path in edits.licensed}
+    return tuple(sorted({path for edits in landed for path in edits.others} - licensed))
+
+
 def _of_type(tasks: Iterable[Task], kind: TaskType) -> list[Task]:
     return [task for task in tasks if task.type is kind]
 

@@ -86,11 +86,22 @@ def unit_after(state: UnitState, event: ev.UnitEvent) -> UnitState:  # noqa: C90
         case ev.LandingRefused(), Landing(is_busy=True):
             return _after_refusal(state, event)
         case ev.UnitLanded(_, attempt, commit), Landing(is_busy=True):
-            track = state.track
-            return Landed(commit, attempt, track.by_person, track.accepted, track.counters, track.unreported)
+            return _landed(state.track, attempt, commit)
         case _:
             return _after_decision(state, event)
     raise _misfit(state, event)
+
+
+def _landed(track: Track, attempt: int, commit: CommitId) -> Landed:
+    return Landed(
+        commit,
+        attempt,
+        by_person=track.by_person,
+        accepted=track.accepted,
+        counters=track.counters,
+        unreported=track.unreported,
+        edits=track.edits,
+    )
 
 
 def _without_lane(stage: Active) -> Waiting:
@@ -291,7 +302,7 @@ def _after_verification(state: Verifying, event: ev.AttemptVerified) -> UnitStat
         return _after_verified_fix(state, event)
     if event.passed:
         return Reviewing(
-            track=replace(state.track, changed_tests=event.changed_tests),
+            track=replace(state.track, edits=event.edits),
             work=state.work,
             session=state.session,
             results=event.results,
@@ -314,7 +325,7 @@ def _after_verification(state: Verifying, event: ev.AttemptVerified) -> UnitStat
 def _after_verified_fix(state: Verifying, event: ev.AttemptVerified) -> UnitState:
     """Lets a person's work land without a review; what is wrong with it is theirs to mend."""
     if event.passed:
-        return Landing(track=state.track, work=state.work, red=event.red)
+        return Landing(track=replace(state.track, edits=event.edits), work=state.work, red=event.red)
     return _fix_refused(state, event.feedback)
 
 

@@ -174,7 +174,7 @@ def stage_entries(where: Repository, entries: Mapping[str, str]) -> None:
     # A file cannot be put where a directory still is.
     ordered = sorted(entries.items(), key=lambda entry: bool(entry[1]))
     lines = os.fsencode("".join(f"{entry or gone}\t{path}\0" for path, entry in ordered))
-    run_git(where, "update-index", "-z", "--index-info", call=Call(stdin=lines))
+    run_git(where, "update-index", "-z", "--replace", "--index-info", call=Call(stdin=lines))
 
 
 def kinds_at(where: Repository, tree: Treeish, paths: Iterable[str]) -> dict[str, str]:

@@ -48,6 +48,7 @@ def _verify(verify: VerifySettings) -> Table:
         "junit": verify.junit,
         "setup": list(verify.setup or ()),
         "protected": list(verify.protected),
+        "tests": verify.tests,
         "scope": verify.scope,
         "timeout_minutes": _minutes(verify.timeout),
     }

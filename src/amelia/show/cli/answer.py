@@ -1,6 +1,7 @@
 """`amelia answer ID …`: answers a question, or does what else can be done about something that waits."""
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import replace
 
 import click
@@ -12,7 +13,7 @@ from amelia.model.plan import UnitId
 from amelia.model.questions import LEAVE_IT, Question
 from amelia.model.state import Asking, Parked
 from amelia.record.runs import RunDirectory
-from amelia.show.cli.naming import named_run
+from amelia.show.cli.naming import granted_files, named_run
 from amelia.show.cli.waiting import waiting_items
 from amelia.show.cli.wishes import carry_wish
 from amelia.show.run.inbox import Item
@@ -21,6 +22,7 @@ from amelia.show.text import printable
 _OF_UNIT = frozenset({"retry", "fix", "skip", "split", "log"})
 _OF_PLAN = frozenset({"show", "edit"})
 _MORE = "raise"
+_GRANT = "grant"
 _LONGEST = 4000
 
 
@@ -31,9 +33,9 @@ _LONGEST = 4000
 def command(ctx: click.Context, *, item: str, words: tuple[str, ...]) -> None:
     """Answer what waits for you, by its ID in `amelia inbox`: RUN, or RUN/UNIT.
 
-    To a question: the number of an option, or any text. To anything else, what the inbox offers, as the
-    command of that name takes it: retry, skip, skip --satisfied, split, fix, abort, approve, reject TEXT,
-    edit, raise [AMOUNT].
+    To a question: the number of an option, any text, or `grant FILE …` to let the unit change test files that
+    the plan does not give it. To anything else, what the inbox offers, as the command of that name takes it:
+    retry, skip, skip --satisfied, split, fix, abort, approve, reject TEXT, edit, raise [AMOUNT].
     """
     run, _, unit = item.partition("/")
     directory = named_run(run)
@@ -41,7 +43,7 @@ def command(ctx: click.Context, *, item: str, words: tuple[str, ...]) -> None:
     asking = _asking(directory, name) if name is not None else None
     if name is not None and asking is not None and not _is_choice(words, asking[1]):
         attempt, question = asking
-        answer = replace(_answer(name, question, " ".join(words)), attempt=attempt)
+        answer = replace(_answer(name, question, words), attempt=attempt)
         carry_wish(directory, answer, said=f"{directory.run}/{unit} is answered")
         return
     verb, *arguments = _as_command(_found(directory, name), words)
@@ -81,11 +83,14 @@ def _is_choice(words: tuple[str, ...], question: Question) -> bool:
     return is_verb and " ".join(words) not in question.options
 
 
-def _answer(unit: UnitId, question: Question, said: str) -> QuestionAnswered:
+def _answer(unit: UnitId, question: Question, words: Sequence[str]) -> QuestionAnswered:
     """Returns an answer: an option by its number or its text, or what a person says in their own words."""
-    text = said.strip()[:_LONGEST]
+    text = " ".join(words).strip()[:_LONGEST]
     if not text:
         raise RefusedError("an answer has to say something")
+    if words[0] == _GRANT and text not in question.options:
+        files = granted_files(words[1:])
+        return QuestionAnswered(unit, f"You may change {', '.join(files)}.", granted=files)
     if question.options and text.isdecimal():
         number = int(text)
         if not 1 <= number <= len(question.options):

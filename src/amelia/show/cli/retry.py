@@ -4,7 +4,7 @@ import click
 
 from amelia.model.events import UnitReset
 from amelia.model.plan import UnitId
-from amelia.show.cli.naming import named_run
+from amelia.show.cli.naming import granted_files, named_run
 from amelia.show.cli.wishes import carry_wish
 
 
@@ -12,7 +12,9 @@ from amelia.show.cli.wishes import carry_wish
 @click.argument("run")
 @click.argument("unit")
 @click.option("--note", default="", help="What the agent is told besides: an answer, a hint, a decision.")
-def command(*, run: str, unit: str, note: str) -> None:
+@click.option("--grant", "granted", multiple=True, metavar="FILE", help="A test file that UNIT may change.")
+def command(*, run: str, unit: str, note: str, granted: tuple[str, ...]) -> None:
     """Let UNIT of RUN, which waits for a person, try again with all its attempts."""
     directory = named_run(run)
-    carry_wish(directory, UnitReset(UnitId(unit), note), said=f"{unit} is to try again")
+    wish = UnitReset(UnitId(unit), note, granted=granted_files(granted) if granted else ())
+    carry_wish(directory, wish, said=f"{unit} is to try again")

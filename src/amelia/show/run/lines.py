@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime, tzinfo
 from typing import assert_never
 
+from amelia.judge.receipts import changed_by_unit
 from amelia.model import events as ev
 from amelia.model import records as rc
 from amelia.model.agents import Ending
@@ -153,7 +154,8 @@ def _of_unit(  # noqa: C901, PLR0911, PLR0912 - a line per event
             return _ended(event, at)
         case ev.AttemptVerified(passed=passed, problems=problems, notes=notes, feedback=feedback):
             first = problems[0].message if problems else feedback
-            return _checked(passed=passed, first=first, notes=notes)
+            own = [changed_by_unit(event.edits.ruled)] if event.edits.ruled else []
+            return _checked(passed=passed, first=first, notes=(*own, *notes))
         case ev.AttemptReviewed(approved=approved, findings=findings):
             verdict = "approved" if approved else "rejected"
             return f"{verdict}: {counted(len(findings), 'finding')}" if findings else verdict
@@ -195,17 +197,21 @@ def _of_decision(  # noqa: PLR0911 - a line per event
             return f"waits for you: {reason.meaning}"
         case ev.StepBroke(step=step, detail=detail, reason=reason):
             return f"waits for you: {reason.meaning}: {step}: {detail}"
-        case ev.UnitReset(note=note):
-            return f"to be tried again{f': {note}' if note else ''}"
+        case ev.UnitReset(note=note, granted=granted):
+            return f"to be tried again{_granted(granted)}{f': {note}' if note else ''}"
         case ev.UnitSkipped(satisfies=satisfies):
             return "skipped; what needs it goes on" if satisfies else "skipped, with what needs it"
         case ev.UnitFixed(accepted=accepted):
             doubts = f" ({', '.join(map(_words, accepted))} accepted)" if accepted else ""
             return f"done by hand, to be checked{doubts}"
-        case ev.QuestionAnswered(answer=answer, by_default=by_default):
-            return f"answered{' with the default' if by_default else ''}: {answer}"
+        case ev.QuestionAnswered(answer=answer, by_default=by_default, granted=granted):
+            return f"answered{' with the default' if by_default else ''}{_granted(granted)}: {answer}"
         case _:
             assert_never(event)
+
+
+def _granted(files: Sequence[str]) -> str:
+    return f", and may change {', '.join(files)}" if files else ""
 
 
 def _by_hand(state: UnitState | None) -> str:

@@ -1,0 +1,188 @@
+"""What a unit may do to tests: the table of verdicts, row by row."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from amelia.judge.licence import Evidence, JudgeTree, Touched, Trial, of_trial, touched
+from amelia.judge.trusted import custody
+from amelia.model.evidence import (
+    THE_COMMAND,
+    Change,
+    ChangeStatus,
+    Demands,
+    Note,
+    Problem,
+    ProblemCode,
+    TestResult,
+    TestStatus,
+)
+from amelia.model.plan import TaskType
+
+FILE = "tests/test_calc.py"
+TEST = f"{FILE}::test_add"
+PASSED, FAILED, SKIPPED = TestStatus.PASSED, TestStatus.FAILED, TestStatus.SKIPPED
+IMPL = Demands(types=(TaskType.IMPL,), declared=("calc.py",))
+
+
+def results(status: TestStatus, name: str = TEST, file: str | None = FILE) -> Mapping[str, TestResult]:
+    return {name: TestResult(name, status, file=file)}
+
+
+def trial(demands: Demands = IMPL, *, files: Touched | None = None, was: TestStatus = FAILED) -> Trial:
+    """A test that passed before and passes as the unit left it, and how it ends as it was."""
+    return Trial(
+        demands=demands,
+        judges=JudgeTree(touched=files or Touched(tests=(FILE,)), tree="tree"),
+        before=results(PASSED),
+        now=results(PASSED),
+        trusted=results(was),
+        texts={FILE: "from calc import add\n"},
+    )
+
+
+def verdicts(tried: Trial) -> list[Problem | Note | Evidence]:
+    return list(of_trial(tried))
+
+
+def codes(tried: Trial) -> list[ProblemCode]:
+    return [each.code for each in of_trial(tried) if isinstance(each, Problem)]
+
+
+def change(path: str, status: ChangeStatus = ChangeStatus.MODIFIED) -> Change:
+    return Change(path=path, status=status)
+
+
+def sorted_out(*changes: Change, demands: Demands = IMPL, guarded: tuple[str, ...] = ()) -> Touched:
+    return touched(changes, demands, custody=lambda path: custody(path, None), guarded=guarded)
+
+
+def test_changes_are_sorted_by_whose_the_file_is() -> None:
+    found = sorted_out(
+        change("calc.py"),
+        change(FILE),
+        change("tests/test_new.py", ChangeStatus.ADDED),
+        change("tests/data.json"),
+        change("CMakeLists.txt"),
+    )
+    assert found == Touched(
+        tests=(FILE,),
+        new_tests=("tests/test_new.py",),
+        others=("tests/data.json",),
+        mixed=("CMakeLists.txt",),
+    )
+
+
+@pytest.mark.parametrize(
+    "demands",
+    [
+        Demands(types=(TaskType.TEST,), own_tests=(FILE,)),
+        Demands(types=(TaskType.TEST,)),
+        replace(IMPL, granted=(FILE,)),
+    ],
+    ids=["its test task's own file", "a test task without files", "a granted file"],
+)
+def test_a_file_is_the_units_own_if_it_is(demands: Demands) -> None:
+    assert sorted_out(change(FILE), demands=demands).own == (FILE,)
+
+
+def test_a_test_task_that_declares_other_files_does_not_own_this_one() -> None:
+    demands = Demands(types=(TaskType.TEST,), own_tests=("tests/test_other.py",))
+    assert sorted_out(change(FILE), demands=demands).tests == (FILE,)
+
+
+def test_a_test_task_does_not_own_the_settings_of_the_runner() -> None:
+    assert sorted_out(change("pytest.ini"), demands=Demands(types=(TaskType.TEST,))).others == ("pytest.ini",)
+
+
+def test_tests_that_the_unit_is_to_make_pass_are_never_its_own() -> None:
+    demands = Demands(types=(TaskType.TEST, TaskType.IMPL), own_tests=(FILE,))
+    assert sorted_out(change(FILE), demands=demands, guarded=(FILE,)).tests == (FILE,)
+
+
+def test_a_test_that_passes_as_it_was_is_noted() -> None:
+    (note,) = verdicts(trial(was=PASSED))
+    assert isinstance(note, Note)
+    assert note.file == FILE
+
+
+@pytest.mark.parametrize("was", [FAILED, SKIPPED])
+def test_a_test_that_does_not_pass_as_it_was_sends_a_unit_back_that_declares_others(was: TestStatus) -> None:
+    (problem,) = verdicts(trial(was=was))
+    assert isinstance(problem, Problem)
+    assert problem.code is ProblemCode.WEAKENED_TESTS
+    assert "a person can grant it" in problem.message
+
+
+def test_a_test_that_did_not_run_as_it_was_did_not_pass() -> None:
+    assert codes(replace(trial(), trusted=results(PASSED, "tests/test_x.py::test_x", "tests/test_x.py")))
+
+
+@pytest.mark.parametrize(
+    "demands",
+    [
+        Demands(types=(None,)),
+        replace(IMPL, declared=("calc.py", FILE)),
+        replace(IMPL, section="Rename `calc.add` to `calc.sum_of`."),
+        replace(IMPL, section="Update test_calc.py for the new signature."),
+    ],
+    ids=["declares nothing", "declares the test", "says to rename what it names", "speaks of the file"],
+)
+def test_the_reviewer_rules_on_a_test_if_the_unit(demands: Demands) -> None:
+    assert verdicts(trial(demands)) == [Evidence(TEST, (FILE,))]
+    assert codes(replace(trial(demands), is_frozen=True)) == [ProblemCode.WEAKENED_TESTS]
+
+
+@pytest.mark.parametrize(
+    "section",
+    ["Do not change test_calc.py.", "Rename the module.", "add more cases", "Remove `subtract_all`."],
+)
+def test_a_section_that_says_nothing_of_the_kind_licenses_nothing(section: str) -> None:
+    assert codes(trial(replace(IMPL, section=section))) == [ProblemCode.WEAKENED_TESTS]
+
+
+def test_a_snapshot_may_change_where_the_section_speaks_of_output() -> None:
+    snapshot = Touched(others=("tests/__snapshots__/page.snap",))
+    shows = replace(IMPL, section="Change the greeting that the page displays.")
+    assert verdicts(trial(shows, files=snapshot)) == [Evidence(TEST, snapshot.others)]
+    assert codes(trial(files=snapshot)) == [ProblemCode.WEAKENED_TESTS]
+
+
+def test_a_test_that_was_to_pass_must_pass_as_it_was_written() -> None:
+    owed = replace(IMPL, required_green=(TEST,), declared=("calc.py", FILE))
+    tried = replace(trial(owed), before=results(FAILED))
+    assert codes(tried) == [ProblemCode.STILL_RED]
+    assert codes(replace(tried, trusted=results(PASSED))) == []
+
+
+def test_a_test_that_failed_before_is_nobodys_fault() -> None:
+    assert codes(replace(trial(), before=results(FAILED))) == []
+
+
+def test_a_test_that_fails_now_is_not_held_against_the_unit_twice() -> None:
+    assert codes(replace(trial(), now=results(FAILED))) == []
+
+
+def test_the_command_as_a_whole_counts_only_where_no_single_test_is_seen() -> None:
+    whole = results(PASSED, THE_COMMAND, None)
+    failed = results(FAILED, THE_COMMAND, None)
+    alone = replace(trial(), before=whole, now=whole, trusted=failed)
+    assert codes(alone) == [ProblemCode.WEAKENED_TESTS]
+    both = replace(
+        trial(), before=whole | results(PASSED), now=whole | results(PASSED), trusted=failed | results(PASSED)
+    )
+    assert codes(both) == []
+
+
+def test_tests_that_could_not_be_run_as_they_were_prove_nothing() -> None:
+    fault = Problem(ProblemCode.TIMED_OUT, "no end after 20 minutes")
+    assert codes(replace(trial(), trusted={}, fault=fault)) == [ProblemCode.TIMED_OUT]
+
+
+def test_files_that_build_and_test_at_once_are_ruled_on_by_name() -> None:
+    tried = replace(trial(files=Touched(mixed=("tsconfig.json",))), trusted=results(PASSED))
+    assert verdicts(tried) == [Evidence("tsconfig.json", ("tsconfig.json",))]
+    assert verdicts(replace(tried, judges=replace(tried.judges, tree=None))) == [
+        Evidence("tsconfig.json", ("tsconfig.json",))
+    ]
