@@ -23,7 +23,7 @@ from amelia.judge.splice.makefile import is_makefile
 from amelia.model.evidence import RunnerKind, TestCommand
 from amelia.plan.paths import is_test, words
 
-__all__ = ["IS_JUDGES", "Custody", "custody", "is_test_code", "recipe_files", "recipe_texts"]
+__all__ = ["Custody", "custody", "is_test_code", "recipe_files", "recipe_texts"]
 
 
 class Custody(Enum):
