@@ -6,17 +6,24 @@ folder of tests is source: the unit's own.
 - Tests hold what is asked for; support is all that tests read: helpers, data, snapshots, fixtures.
 - Settings are files that the runner, or the command that starts it, reads. A file that would take the place
   of the runner itself, or be loaded into it, is one of them.
-- Of some files only parts are the judge's (`splice` knows which). Some build and test at once: those stay the
-  unit's, and the reviewer rules on them by name.
+- Of some files only parts are the judge's (`splice` knows which), also of sources that hold tests inside.
+  Some build and test at once: those stay the unit's, and the reviewer rules on them by name.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from fnmatch import fnmatchcase
+from itertools import pairwise
 
+from amelia.judge.commands import Recipe, read_recipe, recipe_files, recipe_texts
+from amelia.judge.splice import PARTLY
+from amelia.judge.splice.makefile import is_makefile
 from amelia.model.evidence import RunnerKind, TestCommand
 from amelia.plan.paths import is_test, words
+
+__all__ = ["Custody", "custody", "is_test_code", "recipe_files", "recipe_texts"]
 
 
 class Custody(Enum):
@@ -36,54 +43,130 @@ _CODE = frozenset(
     lua pl sh bats dart vue svelte
     """.split()
 )
-_SUPPORT_FOLDERS = frozenset({"__snapshots__", "__mocks__", "__fixtures__", "testdata"})
+_SCRIPT = frozenset("js jsx ts tsx mjs cjs mts cts".split())
+_DOCS = frozenset("md markdown rst adoc asciidoc org tex pdf html".split())
+_SUPPORT_FOLDERS = frozenset(
+    {"__snapshots__", "__image_snapshots__", "__mocks__", "__fixtures__", "testdata"}
+)
+_SUPPORT_AT_TOP = frozenset({"fixtures", "golden", "goldens", "snapshots", "cassettes"})
 _SUPPORT_NAMES = ("conftest.py", "*.snap", "*.ambr", "*.golden", "*.approved.*")
 _TEST_NAMES = frozenset({"test", "tests", "spec", "specs"})
 
+_TEST_FOLDERS = frozenset({"test", "tests", "__tests__", "e2e", "cypress"})
+_SPEC_FOLDERS = frozenset({"spec", "specs"})
+_SPEC_KINDS = frozenset({RunnerKind.NODE, RunnerKind.MAKE, RunnerKind.CUSTOM})
+_SOURCE_FOLDERS = frozenset({"src", "lib", "app", "pkg", "internal", "cmd", "source", "sources"})
+_TEST_FOLDER = re.compile(
+    r".+\.(?:unit|integration|functional|acceptance)?-?tests?"
+    r"|(?:unit|integration|functional|acceptance|e2e|smoke|regression|system|contract|browser)[-_]?tests?"
+    r"|test[-_]?(?:utils?|helpers?|support|fixtures?|setup|lib|common|resources|kit|data)"
+    r"|(?:android|integration|functional|e2e|acceptance|jvm|common|ios|native|js)test(?:fixtures)?",
+    re.IGNORECASE,
+)
+_STEPS = frozenset({"steps", "step_definitions", "support"})
+_NO_TESTS = frozenset({".github", ".gitlab", ".circleci", ".azure-pipelines"})
+_SPEC_NAME = re.compile(r"[._-]specs?\.\w+$")
+_TEST_NAME = re.compile(r"[._-](?:test|spec)s?\.\w+$")
+_HELPERS = frozenset(
+    "setup teardown helper helpers util utils support common global globals main all".split()
+)
+_GO_TEST = re.compile(r"_test\.go$")
+_PYTEST_NAME = re.compile(r"(?:test_.*|.*_test|tests?|test\d.*)\.py")
+
 _PYTHON = """
-    pytest.ini .pytest.ini pytest.toml .pytest.toml nose.cfg .coveragerc noxfile.py
-    sitecustomize.py usercustomize.py *.pth pytest.py unittest.py
+    pytest.ini .pytest.ini pytest.toml .pytest.toml nose.cfg unittest.cfg .coveragerc noxfile.py
+    sitecustomize.py usercustomize.py *.pth *.egg-link
 """
 _NODE = """
-    jest.config.* jest.setup.* jest.preset.* vitest.config.* vitest.setup.* vitest.workspace.* .mocharc*
-    ava.config.* karma.conf.* playwright.config.* cypress.config.* wdio.conf.* .nycrc* .c8rc* .taprc
-    .npmrc .yarnrc* .pnpmfile.cjs bunfig.toml
+    jest.config.* jest.setup.* jest.preset.* jest-* .jestrc* vitest.config.* vitest.setup.* vitest.workspace.*
+    .mocharc* mocha.opts ava.config.* karma.conf.* playwright.config.* cypress.config.* cypress.json
+    wdio.conf.* .nycrc* .c8rc* .taprc .npmrc .yarnrc* .pnpmfile.cjs .pnp.* bunfig.toml jasmine.json
+    web-test-runner.config.*
 """
-_OTHERS = ".rspec phpunit.xml* junit-platform.properties nextest.toml .env.test"
+_OTHERS = """
+    .rspec phpunit.xml* phpunit.dist.xml codeception.yml behat.yml phpspec.yml junit-platform.properties
+    nextest.toml .env.test .env.testing rust-toolchain rust-toolchain.toml *.runsettings xunit.runner.json
+    testsettings.json CTestCustom.cmake CTestConfig.cmake behave.ini .behaverc karate-config.js
+"""
 _SETTINGS = tuple(f"{_PYTHON} {_NODE} {_OTHERS}".split())
-_RUNNERS = ("_pytest", "pytest", "unittest", "pluggy", "node_modules")
-"""Folders that take the place of the runner."""
+_SETTINGS_FOLDERS = frozenset({"node_modules", ".cargo", ".mvn", ".yarn", ".bundle"})
+_RUNNERS = frozenset({"_pytest", "pytest", "unittest", "pluggy", "iniconfig", "doctest", "nose", "nose2"})
+"""Modules that take the place of the runner, where Python looks for modules."""
+_ROOTS = frozenset({"src", "lib", "python", "tests", "test"})
 _INSTALLED = ("*.dist-info", "*.egg-info")
-_PARTS = ("package.json", "pyproject.toml", "setup.cfg", "tox.ini", "Cargo.toml")
-_MAKEFILES = ("Makefile", "makefile", "GNUmakefile", "*.mk")
 _MIXED: Mapping[RunnerKind, tuple[str, ...]] = {
-    RunnerKind.PYTEST: ("setup.py",),
-    RunnerKind.UNITTEST: ("setup.py",),
-    RunnerKind.NODE: ("tsconfig*.json", "vite.config.*", "babel.config.*", ".babelrc*", ".swcrc"),
-    RunnerKind.GO: (),
+    RunnerKind.PYTEST: ("setup.py", ".python-version"),
+    RunnerKind.UNITTEST: ("setup.py", ".python-version"),
+    RunnerKind.NODE: tuple(
+        """
+        tsconfig*.json jsconfig.json vite.config.* babel.config.* .babelrc* .swcrc webpack.config.* turbo.json
+        nx.json project.json angular.json lerna.json pnpm-workspace.yaml gulpfile.* Gruntfile.* .nvmrc
+        deno.jsonc
+        """.split()
+    ),
+    RunnerKind.GO: ("go.work", "magefile.go"),
     RunnerKind.CARGO: ("build.rs",),
 }
 _ANY_MIXED = (
     *(name for names in _MIXED.values() for name in names),
-    *("CMakeLists.txt", "pom.xml", "build.gradle", "build.gradle.kts", "build.sbt", "mix.exs", "Rakefile"),
+    *"""
+    CMakeLists.txt CMakePresets.json meson.build BUILD BUILD.bazel WORKSPACE .bazelrc pom.xml build.gradle
+    build.gradle.kts settings.gradle settings.gradle.kts gradle.properties gradlew mvnw build.sbt build.xml
+    mix.exs Rakefile Gemfile *.gemspec *.csproj *.fsproj *.vbproj *.sln Directory.Build.props
+    Directory.Build.targets global.json Package.swift justfile Justfile .justfile Taskfile.y*ml tasks.py
+    dodo.py Earthfile configure configure.ac Makefile.am Makefile.in dune-project dune *.cabal stack.yaml
+    rebar.config
+    """.split(),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class _Path:
+    """A path in its parts, and by which runner it may be tested."""
+
+    whole: str
+    folders: Sequence[str]
+    name: str
+    kind: RunnerKind
+
+    @property
+    def stem(self) -> str:
+        """The name without what it ends with."""
+        return self.name.rpartition(".")[0]
+
+    @property
+    def suffix(self) -> str:
+        """What the name ends with."""
+        return self.name.rpartition(".")[2].lower() if "." in self.name else ""
 
 
 def custody(path: str, command: TestCommand | None, recipes: Iterable[str] = ()) -> Custody:
     """Returns whose a file is; `recipes` are texts that say what the command runs, and so may name it."""
     *folders, name = path.split("/")
-    kind = command.kind if command is not None else RunnerKind.CUSTOM
-    if _is_settings(folders, name) or (kind is RunnerKind.MAKE and _is_one_of(name, _MAKEFILES)):
+    at = _Path(path, folders, name, command.kind if command is not None else RunnerKind.CUSTOM)
+    recipe = read_recipe(command, tuple(recipes))
+    if _is_settings(at):
         return Custody.SETTINGS
-    if _is_one_of(name, _SUPPORT_NAMES) or not _SUPPORT_FOLDERS.isdisjoint(folders):
-        return Custody.SUPPORT
-    if is_test(path):
-        return Custody.TEST if _holds_tests(folders, name) else Custody.SUPPORT
-    if name in _PARTS:
+    if is_makefile(path) and recipe.runs_make:
         return Custody.PART
-    if command is not None and _names(command, recipes)(path):
+    if (found := _of_tests(at, recipe)) is not None:
+        return found
+    if _is_one_of(name, PARTLY):
+        return Custody.PART
+    if _is_one_of(name, _MIXED.get(at.kind, _ANY_MIXED)):
+        return Custody.MIXED
+    return _of_sources(at, recipe)
+
+
+def _of_sources(at: _Path, recipe: Recipe) -> Custody:
+    """Returns whose a file is that is a source, unless the command or a recipe says otherwise."""
+    if at.kind is not RunnerKind.PYTEST and at.whole in recipe.files:
         return Custody.SETTINGS
-    return Custody.MIXED if _is_one_of(name, _MIXED.get(kind, _ANY_MIXED)) else Custody.SOURCE
+    if _holds_tests_inside(at, recipe):
+        return Custody.PART
+    if recipe.is_told(at.whole):
+        return Custody.TEST
+    return Custody.SETTINGS if recipe.is_named(at.whole) else Custody.SOURCE
 
 
 def is_test_code(path: str) -> bool:
@@ -92,41 +175,89 @@ def is_test_code(path: str) -> bool:
     return name == "conftest.py" or (is_test(path) and name.rpartition(".")[2].lower() in _CODE)
 
 
-def recipe_files(command: TestCommand | None) -> tuple[str, ...]:
-    """Returns the files whose texts say what a command runs, beside the command itself."""
-    match command.kind if command is not None else None:
-        case RunnerKind.MAKE:
-            return ("GNUmakefile", "makefile", "Makefile")
-        case RunnerKind.NODE:
-            return ("package.json",)
-        case _:
-            return ()
+def _is_settings(at: _Path) -> bool:
+    if not _SETTINGS_FOLDERS.isdisjoint(at.folders) or _is_one_of(at.name, _SETTINGS):
+        return True
+    if any(_is_one_of(part, _INSTALLED) for part in at.folders):
+        return True
+    parts = [*at.folders, at.stem if at.suffix == "py" else at.name]
+    first = parts[1] if parts[0] in _ROOTS and len(parts) > 1 else parts[0]
+    return first in _RUNNERS and (at.suffix == "py" or parts[-1] != first)
 
 
-def _is_settings(folders: Iterable[str], name: str) -> bool:
-    is_runner = any(part in _RUNNERS or _is_one_of(part, _INSTALLED) for part in folders)
-    return is_runner or _is_one_of(name, _SETTINGS)
+def _of_tests(at: _Path, recipe: Recipe) -> Custody | None:
+    """Returns whose a file of tests is; None for any other."""
+    if _is_one_of(at.name, _SUPPORT_NAMES) or not _SUPPORT_FOLDERS.isdisjoint(at.folders):
+        return Custody.SUPPORT
+    if at.suffix == "feature":
+        return Custody.TEST if at.kind is not RunnerKind.PYTEST else Custody.SUPPORT
+    if _is_below_tests(at) or recipe.is_below(at.whole):
+        return Custody.TEST if _holds_tests(at, recipe) else Custody.SUPPORT
+    if not _is_named_like_tests(at):
+        return None
+    return Custody.TEST if _holds_tests(at, recipe) else Custody.SUPPORT
 
 
-def _holds_tests(folders: list[str], name: str) -> bool:
-    """Says whether a file below tests, or named like one, holds tests itself and is no helper of theirs."""
-    stem, _, suffix = name.rpartition(".")
-    if suffix.lower() not in _CODE or not stem:
+def _is_below_tests(at: _Path) -> bool:
+    folders = [folder.lower() for folder in at.folders]
+    if folders[:1] and folders[0] in _SUPPORT_AT_TOP:
+        return True
+    if _is_main(folders):
         return False
-    is_named = not _TEST_NAMES.isdisjoint(words(stem))
-    return is_named or "__tests__" in folders or (suffix == "rs" and folders[-1:] == ["tests"])
+    for number, folder in enumerate(folders):
+        if folder in _TEST_FOLDERS or _TEST_FOLDER.fullmatch(folder):
+            return True
+        is_spec = folder in _SPEC_FOLDERS and at.kind in _SPEC_KINDS and at.suffix not in _DOCS
+        if is_spec and _SOURCE_FOLDERS.isdisjoint(folders[:number]):
+            return True
+        if folder == "features" and not _STEPS.isdisjoint(folders[number + 1 : number + 2]):
+            return True
+    return False
+
+
+def _is_main(folders: Sequence[str]) -> bool:
+    """Says whether a folder is one of sources by the rules of Maven."""
+    return ("src", "main") in pairwise(folders)
+
+
+def _is_named_like_tests(at: _Path) -> bool:
+    """Says whether a name is that of tests or of what they use: the word is its first or its last."""
+    if at.suffix in _DOCS or not _NO_TESTS.isdisjoint(at.folders) or _is_main(at.folders):
+        return False
+    if at.suffix == "go":
+        return _GO_TEST.search(at.name) is not None
+    if _SPEC_NAME.search(at.name.lower()):
+        return True
+    found = words(at.stem or at.name)
+    return bool(found) and not {"test", "tests"}.isdisjoint((found[0], found[-1]))
+
+
+def _holds_tests(at: _Path, recipe: Recipe) -> bool:
+    """Says whether a file below tests, or named like one, holds tests itself and is no helper of theirs."""
+    if recipe.is_told(at.whole):
+        return True
+    if at.kind is RunnerKind.PYTEST:
+        return _PYTEST_NAME.fullmatch(at.name) is not None
+    if at.suffix not in _CODE or not at.stem:
+        return False
+    about = set(words(at.stem))
+    is_helper = (
+        at.suffix != "py" and not _TEST_NAME.search(at.name) and _HELPERS.issuperset(about - _TEST_NAMES)
+    )
+    is_named = not _TEST_NAMES.isdisjoint(about) and (not is_helper or about <= _TEST_NAMES)
+    return is_named or "__tests__" in at.folders or (at.suffix == "rs" and at.folders[-1:] == ["tests"])
+
+
+def _holds_tests_inside(at: _Path, recipe: Recipe) -> bool:
+    """Says whether a source may hold tests that the command runs."""
+    match at.suffix:
+        case "rs":
+            return recipe.runs_cargo
+        case "py":
+            return recipe.has_doctests
+        case _:
+            return at.suffix in _SCRIPT and recipe.runs_vitest
 
 
 def _is_one_of(name: str, patterns: Iterable[str]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
-
-
-def _names(command: TestCommand, recipes: Iterable[str]) -> Callable[[str], bool]:
-    """Returns what says whether a command, or what it runs, names a file."""
-    texts = (*command.argv, *recipes)
-
-    def is_named(path: str) -> bool:
-        as_word = re.compile(rf"(?<![\w-]){re.escape(path)}(?![\w-])")
-        return any(as_word.search(text) for text in texts)
-
-    return is_named
