@@ -23,6 +23,7 @@ import anyio
 from amelia.model.errors import AmeliaError
 from amelia.system import supervise
 from amelia.system.supervisors import GRACE, Order, Supervisor, ordered, prepare_next
+from amelia.system.wall import Wall
 
 OUTPUT_LIMIT = 50_000_000
 """How many bytes of a command's output are kept."""
@@ -116,13 +117,14 @@ async def supervised(
     stdin: bytes = b"",
     keeps_errors: bool = False,
     lock: Path | None = None,
+    wall: Wall | None = None,
 ) -> AsyncGenerator[Supervised, None]:
     """Runs a program for the length of a block; its whole tree ends with the block.
 
     Unless its errors are kept, its messages come with its output.
     """
     _check_places(cwd, lock)
-    order = Order(argv=argv, cwd=cwd, env=env, stdin=stdin, keeps_errors=keeps_errors, lock=lock)
+    order = Order(argv=argv, cwd=cwd, env=env, stdin=stdin, keeps_errors=keeps_errors, lock=lock, wall=wall)
     async with ordered(order) as supervisor:
         running = Supervised(supervisor)
         try:
@@ -140,12 +142,13 @@ async def run_supervised(
     timeout: timedelta,  # noqa: ASYNC109 - a timeout is an outcome here, not an exception
     output: Path,
     lock: Path | None = None,
+    wall: Wall | None = None,
 ) -> Finished:
     """Runs a command to its end or its time, whichever comes first, with all its output in a file."""
     started = time.monotonic()
     exit_code = None
     with _Sink(output) as sink, anyio.move_on_after(timeout.total_seconds()):
-        async with supervised(argv, cwd=cwd, env=env, lock=lock) as process:
+        async with supervised(argv, cwd=cwd, env=env, lock=lock, wall=wall) as process:
             async for chunk in process.stdout:
                 sink.write(chunk)
             exit_code = await process.wait()

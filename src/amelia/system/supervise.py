@@ -155,15 +155,16 @@ def write_record(lock: int, child: int) -> None:
 
 
 class Order:
-    """What is to be started, where, with which environment, and under which lock, if any."""
+    """The program to start: where, with which environment, the lock and the wall, if any."""
 
-    __slots__ = ("argv", "directory", "environment", "is_merged", "lock")
+    __slots__ = ("argv", "directory", "environment", "is_merged", "lock", "wall")
 
     def __init__(self, fields: list[bytes]) -> None:
-        self.directory, self.lock, merged, count, *rest = fields
+        self.directory, self.lock, merged, words, entries, *rest = fields
         self.is_merged = merged == b"1"
-        self.argv = rest[: int(count)]
-        self.environment = dict(pair.split(b"=", 1) for pair in rest[int(count) :])
+        self.argv, rest = rest[: int(words)], rest[int(words) :]
+        self.wall, rest = rest[: int(entries)], rest[int(entries) :]
+        self.environment = dict(pair.split(b"=", 1) for pair in rest)
 
 
 def write_order(order: Sequence[bytes]) -> bytes:
@@ -202,12 +203,24 @@ def start(order: Order, gate: tuple[int, int]) -> int:
         for number in EXPECTED:
             signal.signal(number, signal.SIG_DFL)
         if os.read(gate[0], 1):
+            raise_wall(order.wall)
             os.chdir(order.directory)
             os.execvpe(order.argv[0], order.argv, order.environment)  # noqa: S606 - an argument list, no shell
     except OSError as error:
         complain(f"cannot start {os.fsdecode(order.argv[0])!r}: {error.strerror}")
+    except Exception as error:  # noqa: BLE001 - a child that only vanished would be a riddle
+        complain(f"cannot start {os.fsdecode(order.argv[0])!r}: {error!r}")
     finally:
         os._exit(CANNOT_START)
+
+
+def raise_wall(entries: list[bytes]) -> None:
+    """Confines this process as an order says; without a wall not even the code for it is read."""
+    if entries:
+        os.get_exec_path({})  # imports what `os.execvpe` needs, while we can still read it
+        from confine import confine  # noqa: PLC0415 # pyright: ignore - it lies beside this file
+
+        confine(entries)
 
 
 def complain(problem: str) -> None:

@@ -24,6 +24,7 @@ from anyio.lowlevel import RunVar
 
 from amelia.system import supervise
 from amelia.system.environment import clean_environment
+from amelia.system.wall import Wall
 
 GRACE = timedelta(seconds=2)
 """How long a program may take to end by itself once it was asked to."""
@@ -31,7 +32,7 @@ GRACE = timedelta(seconds=2)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """What a supervisor is to start, and what that reads; `keeps_errors` sets its messages apart."""
+    """A program to start, its wall and its input; `keeps_errors` sets its messages apart."""
 
     argv: Sequence[str]
     cwd: Path
@@ -39,16 +40,20 @@ class Order:
     stdin: bytes
     keeps_errors: bool
     lock: Path | None
+    wall: Wall | None = None
 
     def written(self, token: str) -> bytes:
         """Returns the order as the supervisor reads it; every process it leads to carries the token."""
         environment = {**self.env, supervise.MARK: token}
+        entries = self.wall.entries if self.wall is not None else ()
         fields = (
             str(self.cwd.absolute()),
             str(self.lock.absolute()) if self.lock is not None else "",
             "0" if self.keeps_errors else "1",
             str(len(self.argv)),
+            str(len(entries)),
             *self.argv,
+            *entries,
             *(f"{name}={value}" for name, value in environment.items()),
         )
         if any("\0" in field for field in fields):
