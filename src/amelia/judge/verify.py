@@ -17,7 +17,7 @@ from amelia.judge.licence import JudgeTree
 from amelia.judge.reading import Remains, make_room, read_receipt, unable
 from amelia.judge.receipts import Receipts
 from amelia.judge.rules import MAY_BE_CHANCE, judge, judge_branch
-from amelia.judge.runners import invocation
+from amelia.judge.runners import invocation, reports
 from amelia.model.errors import ConfigError
 from amelia.model.evidence import (
     Delta,
@@ -169,7 +169,7 @@ class Verifier:
             return unable(command, tree, ready)
         with tempfile.TemporaryDirectory(prefix="amelia-") as private:
             how = invocation(
-                command, program=ready.program, worktree=worktree, private=Path(private), only=only
+                command, found=ready.program, worktree=worktree, private=Path(private), only=only
             )
             if problem := make_room(how.report, (worktree, Path(private))):
                 return unable(command, tree, problem)
@@ -181,6 +181,7 @@ class Verifier:
                 timeout=self._settings.timeout,
                 output=output,
                 lock=self._lock_of(worktree),
+                reports=reports(command),
             )
             remains = Remains(finished, output, how.report, worktree)
             return await to_thread.run_sync(read_receipt, command, tree, remains)

@@ -1,4 +1,4 @@
-"""Programs that run the tests of a tree, each for the runner in its name, and report through a pipe.
+"""Programs that run tests in our name and report through a pipe; this package is not imported by them.
 
 They run under whichever Python the tree has: standard library only, nothing newer than 3.8. They are started
 by their path, so that nothing in the tree can stand for the runner: it is imported before the tree is on the

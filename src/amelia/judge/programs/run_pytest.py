@@ -4,18 +4,35 @@ A test has the worst status of its phases. What is expected to fail counts as sk
 was strictly expected to fail counts as failed. A module that cannot be collected is an error of its file.
 """
 
-# ruff: noqa: D102, PLC0415 - hooks have pytest's names; pytest is imported when the path is safe
+# ruff: noqa: ANN401, D102 - hooks have pytest's names, and take what pytest of any version gives
 
 from __future__ import annotations
 
+import importlib.metadata
+import os
+import re
+import shlex
 import sys
 
 import amelia_report
 
+PATH = amelia_report.ModulePath()
+import pytest  # noqa: E402 - nothing of the tree is on the path now
+from amelia_startup import is_in_tree  # noqa: E402
+from pluggy import PluginManager  # noqa: E402
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
+WORKER = (
+    "env",
+    f"PYTHONPATH={amelia_report.STARTUP}",
+    sys.executable,
+    "-u",
+    amelia_report.program("run_worker"),
+)
 _WORST_LAST = ("passed", "skipped", "failed", "error")
 
 
@@ -26,7 +43,7 @@ class Reporter:
         self._report = report
         self._open: dict[str, tuple[str, str]] = {}
 
-    def pytest_runtest_logreport(self, report: Any) -> None:  # noqa: ANN401 - pytest of any version
+    def pytest_runtest_logreport(self, report: Any) -> None:
         status = _status(report)
         known, message = self._open.get(report.nodeid, ("passed", ""))
         if status is not None and _WORST_LAST.index(status) > _WORST_LAST.index(known):
@@ -35,13 +52,20 @@ class Reporter:
         if report.when == "teardown":
             self._end(report.nodeid)
 
-    def pytest_collectreport(self, report: Any) -> None:  # noqa: ANN401
+    def pytest_collectreport(self, report: Any) -> None:
         if report.failed:
             file, *names = report.nodeid.split("::")
-            self._report.tell(file, names, "error", _message(report))
+            self._report.tell(file, names, status="error", message=_message(report))
         elif report.skipped and report.nodeid:
             file, *names = report.nodeid.split("::")
-            self._report.tell(file, names or ["<module>"], "skipped", _message(report))
+            self._report.tell(file, names, status="skipped", message=_message(report))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_setupnodes(self, specs: list[Any]) -> None:
+        """Lets workers import pytest as safely as we do; they report to us."""
+        for spec in specs:
+            if spec.popen and not spec.python:
+                spec.python = " ".join(map(shlex.quote, WORKER))
 
     def pytest_sessionfinish(self) -> None:
         for test in list(self._open):
@@ -50,10 +74,10 @@ class Reporter:
     def _end(self, test: str) -> None:
         status, message = self._open.pop(test)
         file, *names = test.split("::")
-        self._report.tell(file, names, status, message if status != "passed" else "")
+        self._report.tell(file, names, status=status, message=message if status != "passed" else "")
 
 
-def _status(report: Any) -> str | None:  # noqa: ANN401
+def _status(report: Any) -> str | None:
     """Returns the status that a phase of a test gives it; None if it gives none."""
     if report.outcome == "failed":
         return "failed" if report.when == "call" else "error"
@@ -62,20 +86,56 @@ def _status(report: Any) -> str | None:  # noqa: ANN401
     return None if report.outcome == "rerun" else "passed"
 
 
-def _message(report: Any) -> str:  # noqa: ANN401
+def _message(report: Any) -> str:
     reason = getattr(report, "wasxfail", None)
     if reason is not None:
         return f"expected to fail: {reason}"
     return str(report.longrepr) if report.longrepr is not None else ""
 
 
+def guard_plugins() -> None:
+    """Lets only those plugins load by themselves that are installed, and those as they are installed."""
+    load = PluginManager.load_setuptools_entrypoints
+    distributions = importlib.metadata.distributions
+
+    def installed(**options: Any) -> Iterator[importlib.metadata.Distribution]:
+        return (one for one in distributions(**options) if _is_installed(one))
+
+    def load_installed(*args: Any, **options: Any) -> int:
+        usual = list(sys.path)
+        PATH.installed_first()
+        importlib.metadata.distributions = installed
+        try:
+            return load(*args, **options)
+        finally:
+            importlib.metadata.distributions = distributions
+            sys.path[:] = [*usual, *(place for place in sys.path if place not in usual)]
+
+    PluginManager.load_setuptools_entrypoints = load_installed
+
+
+def _is_installed(one: importlib.metadata.Distribution) -> bool:
+    """Says whether a distribution is not described by the tree, but for one that a link of old leads to."""
+    if not is_in_tree(str(one.locate_file(""))):
+        return True
+    name = re.sub(r"[-_.]+", "[-_.]+", str(one.metadata["Name"]))
+    links = re.compile(f"{name}.egg-link", re.IGNORECASE)
+    return any(links.fullmatch(file) for place in PATH.outside for file in _names_in(place))
+
+
+def _names_in(place: str) -> list[str]:
+    try:
+        return os.listdir(place)  # noqa: PTH208 - a string is what is on the path
+    except OSError:
+        return []  # an archive, or nothing at all
+
+
 def main() -> int:
     """Runs the tests and returns pytest's exit code."""
-    import pytest
-
-    amelia_report.refuse_own("pytest")
-    amelia_report.enter_tree()
     report = amelia_report.Report()
+    amelia_report.stand_for("pytest")
+    guard_plugins()
+    PATH.enter_tree()
     code = pytest.main(sys.argv[1:], plugins=[Reporter(report)])
     report.close()
     return int(code)
