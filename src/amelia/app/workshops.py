@@ -25,8 +25,8 @@ from amelia.record.runs import RunDirectory, claim
 from amelia.run.asking import Desk
 from amelia.run.recording import Recorder
 from amelia.run.workshop import Workshop
-from amelia.system.git_commands import list_refs
-from amelia.system.git_places import Lane, Store
+from amelia.system.git_commands import list_refs, managed_paths
+from amelia.system.git_places import Lane, Store, repository_at
 from amelia.workspace.source import open_source
 from amelia.workspace.unkept import lanes_of
 
@@ -104,6 +104,7 @@ def make_verifier(
         known=known,
         caller=active_environment(),
         lock_of=directory.lock_beside,
+        managed=lambda worktree: managed_paths(repository_at(worktree)),
     )
 
 

@@ -15,36 +15,10 @@ from pathlib import Path
 import msgspec
 
 from amelia.judge.errands import ask
+from amelia.judge.runners import PYTHON_ENV, program
 
 _PATIENCE = timedelta(seconds=120)
 _MARK = "amelia-origins:"
-_PROBE = f"""
-import importlib.util, json, sys
-
-def origins():
-    found = {{}}
-    for name in sys.argv[1].split(","):
-        try:
-            spec = importlib.util.find_spec(name)
-        except (ImportError, ValueError, AttributeError):
-            continue
-        if spec is not None:
-            found[name] = [*(spec.submodule_search_locations or [spec.origin])]
-    print("\\n{_MARK}" + json.dumps(found), flush=True)
-
-class Canary:
-    def pytest_sessionstart(self):
-        origins()
-        pytest.exit("seen", returncode=0)
-
-if sys.argv[2:]:
-    # The settings of pytest change where it looks for modules.
-    import pytest
-    Canary.pytest_sessionstart = pytest.hookimpl(tryfirst=True)(Canary.pytest_sessionstart)
-    pytest.main(sys.argv[2:], plugins=[Canary()])
-else:
-    origins()
-"""
 
 
 def top_level_names(worktree: Path) -> tuple[str, ...]:
@@ -72,7 +46,10 @@ async def foreign_imports(
     # Without its cache plugin, options of the repository that need it would be errors.
     options = ("-q", "--rootdir=.", "-o", f"cache_dir={os.devnull}/cache") if as_pytest else ()
     answer = await ask(
-        (python, "-c", _PROBE, ",".join(names), *options), cwd=worktree, env=env, limit=_PATIENCE
+        (python, str(program("find_origins")), ",".join(names), *options),
+        cwd=worktree,
+        env={**env, **PYTHON_ENV},
+        limit=_PATIENCE,
     )
     origins = _origins(answer.text)
     if origins is None:

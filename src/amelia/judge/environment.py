@@ -1,11 +1,13 @@
 """The environment that tests run in: nothing of the caller's, everything of the tree's.
 
-The setup command runs once for each state of the lock files and each place; what it makes is reused.
+The setup command runs once for each state of the lock files and each place; what it makes is reused, and
+nothing else that is ignored survives a check (`leftovers`).
 Whatever keeps the tests from running as they should is a problem with a message, so that an agent that
 broke the setup can mend it, and a person who never had one learns how to say it.
 """
 
 import hashlib
+import os
 import re
 import shutil
 from collections.abc import Callable
@@ -18,6 +20,7 @@ from anyio import to_thread
 from amelia.judge.canary import foreign_imports, top_level_names
 from amelia.judge.errands import ask
 from amelia.judge.interpreters import Interpreters, own_environment
+from amelia.judge.leftovers import Leftovers, Managed
 from amelia.judge.runners import needed_module
 from amelia.judge.surroundings import files_below, opening
 from amelia.model.evidence import Problem, ProblemCode, RunnerKind, TestCommand
@@ -42,7 +45,7 @@ class Environment:
     """Makes places ready for tests, and remembers what it found out, for the length of a run.
 
     `stamps` is a directory that says which setup was done where; `caller` the virtual environment that was
-    active when Amelia was started.
+    active when Amelia was started; `managed` returns the files of a worktree that git takes care of.
     """
 
     def __init__(
@@ -53,12 +56,14 @@ class Environment:
         stamps: Path,
         caller: Path | None = None,
         lock_of: Callable[[Path], Path | None] = lambda worktree: None,  # noqa: ARG005 - none by default
+        managed: Managed | None = None,
     ) -> None:
         self._setup = setup
+        self._managed = managed
         self._lock_of = lock_of
         self._timeout = timeout
         self._stamps = stamps
-        self._clean = clean_environment({"PYTHONDONTWRITEBYTECODE": "1"})
+        self._clean = _without_relative(clean_environment({"PYTHONDONTWRITEBYTECODE": "1"}))
         self._interpreters = Interpreters(self._clean, caller, has_setup=setup is not None)
         self._proved: set[tuple[str, ...]] = set()
 
@@ -73,15 +78,35 @@ class Environment:
         return ready
 
     async def _set_up(self, worktree: Path) -> Problem | None:
+        """Leaves in a place only the tree and what the setup made, which is run if it is due."""
         if self._setup is None:
             return None
         stamp = self._stamps / hashlib.sha256(str(worktree).encode()).hexdigest()
-        wanted = await to_thread.run_sync(self._state, worktree)
-        if wanted in opening(stamp).split():
-            return None
-        stamp.unlink(missing_ok=True)
+        left = Leftovers(worktree, stamp.with_suffix(".kept"), self._managed) if self._managed else None
+        try:
+            if left is not None and not await to_thread.run_sync(left.clear):
+                stamp.unlink(missing_ok=True)
+            wanted = await to_thread.run_sync(self._state, worktree)
+            if wanted in opening(stamp).split():
+                return None
+            problem = await self._run_setup(self._setup, worktree)
+            if problem is not None:
+                stamp.unlink(missing_ok=True)
+                return problem
+            self._stamps.mkdir(parents=True, exist_ok=True)
+            if left is not None:
+                await to_thread.run_sync(left.keep)
+        except OSError as error:
+            message = f"What checks left behind in {worktree} cannot be removed: {error}."
+            return Problem(ProblemCode.SETUP_FAILED, message)
+        # A setup may write a lock file itself; that is no reason to run it again.
+        made = await to_thread.run_sync(self._state, worktree)
+        stamp.write_text(f"{wanted}\n{made}\n", encoding="ascii")
+        return None
+
+    async def _run_setup(self, setup: tuple[str, ...], worktree: Path) -> Problem | None:
         answer = await ask(
-            self._setup,
+            setup,
             cwd=worktree,
             env=self._variables(worktree),
             limit=self._timeout,
@@ -89,12 +114,8 @@ class Environment:
         )
         if answer.exit_code != 0:
             how = "took too long" if answer.exit_code is None else f"ended with exit code {answer.exit_code}"
-            message = f"The setup command `{' '.join(self._setup)}` {how}:\n{answer.text}"
+            message = f"The setup command `{' '.join(setup)}` {how}:\n{answer.text}"
             return Problem(ProblemCode.SETUP_FAILED, message)
-        self._stamps.mkdir(parents=True, exist_ok=True)
-        # A setup may write a lock file itself; that is no reason to run it again.
-        made = await to_thread.run_sync(self._state, worktree)
-        stamp.write_text(f"{wanted}\n{made}\n", encoding="ascii")
         return None
 
     def _state(self, worktree: Path) -> str:
@@ -144,10 +165,17 @@ class Environment:
             return Problem(ProblemCode.FOREIGN_IMPORTS, message)
         if strangers is not None:
             self._proved.add(key)
-        return None
+        # Code of the tree ran to find that out.
+        return await self._set_up(worktree)
 
     def _variables(self, worktree: Path) -> dict[str, str]:
         """Returns the clean variables, with the tree's own programs first on the path."""
         own = own_environment(worktree) if self._setup is not None else None
         path = self._clean.get("PATH", "")
         return {**self._clean, "PATH": f"{own}:{path}" if own else path}
+
+
+def _without_relative(env: dict[str, str]) -> dict[str, str]:
+    """Returns variables whose path leads into no tree, wherever a program is started."""
+    folders = [folder for folder in env.get("PATH", "").split(os.pathsep) if Path(folder).is_absolute()]
+    return {**env, "PATH": os.pathsep.join(folders)}

@@ -1,9 +1,18 @@
-// A reporter for `node --test` that writes one line of JSON for each test.
+// A reporter for `node --test` that writes one line of JSON for each test into a pipe of its own.
 //
 // The reporters that come with Node do not say in which file a test is, and not why a file could not be loaded.
-// The last line counts the others, so that a run that was cut short cannot be taken for a whole one.
+// The first line is a key that all others repeat, the last one counts the others: a run that was cut short cannot
+// be taken for a whole one. It runs beside the tests, in the process that starts theirs, and none of them gets the
+// pipe, because Node lets no process that it starts have what it was given itself.
+
+import { randomUUID } from "node:crypto";
+import { closeSync, writeSync } from "node:fs";
 
 const LONGEST = 20_000;
+const pipe = Number(process.env.AMELIA_REPORT);
+const key = randomUUID();
+delete process.env.AMELIA_REPORT;
+write({});
 
 export default async function* report(events) {
   const open = new Map(); // file -> names of the tests around the current one
@@ -23,15 +32,21 @@ export default async function* report(events) {
       const isFile = data.nesting === 0 && data.name === file;
       const around = (open.get(file) ?? []).slice(0, data.nesting);
       count += 1;
-      yield JSON.stringify({
+      write({
         file,
         names: isFile ? [] : [...around, data.name],
         status: statusOf(data, failed, isFile),
         message: failed ? messageOf(data, isFile ? errors.get(file) : undefined) : "",
-      }) + "\n";
+      });
     }
   }
-  yield JSON.stringify({ end: count }) + "\n";
+  write({ end: count });
+  closeSync(pipe);
+}
+
+function write(line) {
+  let rest = Buffer.from(JSON.stringify({ key, ...line }) + "\n");
+  while (rest.length > 0) rest = rest.subarray(writeSync(pipe, rest));
 }
 
 function statusOf(data, failed, isFile) {

@@ -13,6 +13,7 @@ from pathlib import Path
 from amelia.judge.excerpt import excerpt
 from amelia.judge.junit import parse_junit
 from amelia.judge.results import Unreadable, parse_cargo, parse_go, parse_lines
+from amelia.judge.runners import reports
 from amelia.model.evidence import Problem, ProblemCode, Receipt, RunnerKind, TestCommand, TestResult
 from amelia.system.process import Finished
 
@@ -26,7 +27,7 @@ _PYTEST_RAN = frozenset({0, 1, 5})
 
 @dataclass(frozen=True, slots=True)
 class Remains:
-    """What a run left behind: how it ended, what it printed, and the report it was to write."""
+    """What a run left behind: how it ended, what it printed, and the file it was to write its report to."""
 
     finished: Finished
     output: Path
@@ -119,13 +120,12 @@ def _results(
         if remains.finished.truncated:
             return Unreadable("it printed more than can be read")
         return parse_go(output) if command.kind is RunnerKind.GO else parse_cargo(output)
+    if reports(command):
+        return parse_lines(remains.finished.report, root=root)
     if remains.report is None:
         return None
     data = _contents(remains.report)
-    if isinstance(data, Unreadable):
-        return data
-    is_junit = command.kind in {RunnerKind.PYTEST, RunnerKind.CUSTOM}
-    return parse_junit(data, root=root) if is_junit else parse_lines(data, root=root)
+    return data if isinstance(data, Unreadable) else parse_junit(data, root=root)
 
 
 def _contents(path: Path) -> bytes | Unreadable:

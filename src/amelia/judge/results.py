@@ -31,8 +31,9 @@ class Unreadable:
 
 
 class _Line(msgspec.Struct):
-    """One line of our own reporters: a test, or the end with the number of tests."""
+    """One line of our own reporters: the key that all have, a test, or the end with the number of tests."""
 
+    key: str = ""
     file: str | None = None
     names: list[str] = []
     status: TestStatus = TestStatus.ERROR
@@ -58,19 +59,21 @@ def relative(path: str, root: str) -> str:
 
 
 def parse_lines(data: bytes, *, root: str) -> tuple[TestResult, ...] | Unreadable:
-    """Returns what one of our own reporters wrote: a line for each test, and their number at the end."""
-    results: list[TestResult] = []
-    end: int | None = None
+    """Returns what one of our own reporters wrote: its key, a line for each test, and their number."""
+    if not data.strip():
+        return Unreadable("it left no report")
     try:
-        for line in msgspec.json.Decoder(_Line).decode_lines(data):
-            if line.end is None:
-                results.append(_result(line, root))
-            end = line.end
+        first, *lines = msgspec.json.Decoder(_Line).decode_lines(data)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         return Unreadable(f"the report is damaged: {error}")
-    if end != len(results):
+    if not first.key or any(line.key != first.key for line in lines):
+        return Unreadable("something else than the runner wrote into its report")
+    ends = [number for number, line in enumerate(lines) if line.end is not None]
+    if not ends or lines[ends[0]].end != ends[0]:
         return Unreadable("the report breaks off before its end")
-    return tuple(results)
+    if len(lines) > ends[0] + 1:
+        return Unreadable("the report goes on after its end")
+    return tuple(_result(line, root) for line in lines[:-1])
 
 
 def _result(line: _Line, root: str) -> TestResult:

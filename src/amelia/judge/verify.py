@@ -13,11 +13,13 @@ from typing import TypeAlias
 from anyio import to_thread
 
 from amelia.judge.environment import Environment
+from amelia.judge.leftovers import Managed
 from amelia.judge.licence import JudgeTree
 from amelia.judge.reading import Remains, make_room, read_receipt, unable
 from amelia.judge.receipts import Receipts, joined
 from amelia.judge.rules import MAY_BE_CHANCE, judge, judge_branch
-from amelia.judge.runners import invocation
+from amelia.judge.runners import invocation, reports
+from amelia.judge.tools import planted_tools
 from amelia.model.errors import ConfigError
 from amelia.model.evidence import (
     Delta,
@@ -38,7 +40,8 @@ class Verifier:
     """Verifies the units of one run. `home` is a directory of its own for receipts and stamps.
 
     `known` are the digests of the receipts there that can be believed.
-    `lock_of` names, for a worktree, the file that tells which processes work there.
+    `lock_of` names, for a worktree, the file that tells which processes work there, `managed` its files that
+    git takes care of.
     """
 
     def __init__(
@@ -50,6 +53,7 @@ class Verifier:
         known: Iterable[str] = (),
         caller: Path | None = None,
         lock_of: Callable[[Path], Path | None] = lambda worktree: None,  # noqa: ARG005 - none by default
+        managed: Managed | None = None,
     ) -> None:
         self._lock_of = lock_of
         self.command = command
@@ -63,6 +67,7 @@ class Verifier:
             stamps=home / "stamps",
             caller=caller,
             lock_of=lock_of,
+            managed=managed,
         )
 
     async def check(self, tree: str, checkout: Checkout) -> None:
@@ -102,7 +107,9 @@ class Verifier:
         """Judges a unit, with the receipt of its own tree; `judges` is that with the tests as they were."""
         baseline = await self.receipt(delta.base, checkout)
         trusted = await self._as_they_were(judges, checkout)
-        result = await self._landing(delta.tree, checkout, judges=judges, trusted=trusted)
+        result = self._refused(delta) or await self._landing(
+            delta.tree, checkout, judges=judges, trusted=trusted
+        )
 
         def judged(again: Receipt | None) -> Verdict:
             return judge(
@@ -122,6 +129,11 @@ class Verifier:
         if trusted and _is_doubtful(judged(None)):
             trusted = (*trusted, *await self._as_they_were(judges, checkout, run=2))
         return await self._twice(judged, delta.tree, checkout), result
+
+    def _refused(self, delta: Delta) -> Receipt | None:
+        """Returns the receipt of a run that does not take place, because a unit brought its own tool."""
+        problem = planted_tools(delta.changes)
+        return unable(self.command, delta.tree, problem) if self.command and problem else None
 
     async def _as_they_were(
         self, judges: JudgeTree | None, checkout: Checkout, *, run: int = 1
@@ -206,7 +218,7 @@ class Verifier:
             return unable(command, tree, ready)
         with tempfile.TemporaryDirectory(prefix="amelia-") as private:
             how = invocation(
-                command, program=ready.program, worktree=worktree, private=Path(private), only=only
+                command, found=ready.program, worktree=worktree, private=Path(private), only=only
             )
             if problem := make_room(how.report, (worktree, Path(private))):
                 return unable(command, tree, problem)
@@ -218,6 +230,7 @@ class Verifier:
                 timeout=self._settings.timeout,
                 output=output,
                 lock=self._lock_of(worktree),
+                reports=reports(command),
             )
             remains = Remains(finished, output, how.report, worktree)
             return await to_thread.run_sync(read_receipt, command, tree, remains)

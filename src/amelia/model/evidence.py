@@ -126,6 +126,8 @@ class ProblemCode(StrEnum):
     """The command that prepares the environment failed."""
     TOOL_MISSING = "tool_missing"
     """The program that runs the tests is not installed."""
+    PLANTED_TOOL = "planted_tool"
+    """A file of the unit would be a program that the tests are run with."""
     FOREIGN_IMPORTS = "foreign_imports"
     """Code of the tree would be imported from another place, so its tests would prove something else."""
 

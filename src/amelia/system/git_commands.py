@@ -103,6 +103,11 @@ def untracked(where: Repository, *more: str) -> list[str]:
     return run_git(where, "ls-files", "-z", "--others", "--exclude-standard", *more).fields
 
 
+def managed_paths(where: Repository) -> list[str]:
+    """Returns the files that are tracked, and those that are not and not ignored either."""
+    return untracked(where, "--cached")
+
+
 def unignored(where: Repository, *, excludes: Iterable[Path]) -> list[str]:
     """Returns what is untracked and not ignored by `.gitignore` files and some others; directories as one."""
     flags = ("-z", "--others", "--directory", "--no-empty-directory", "--exclude-per-directory=.gitignore")

@@ -98,3 +98,9 @@ class Lane:
     def repository(self) -> Repository:
         """Returns where git commands about the lane's files look."""
         return Repository(self.git_dir, work_tree=self.directory, index=self.index)
+
+
+def repository_at(worktree: Path) -> Repository:
+    """Returns where git commands about a lane's files look, for the lane whose worktree this is."""
+    git_dir = worktree.parents[2] / "store.git" / "lanes" / f"{worktree.parent.name}-{worktree.name}"
+    return Repository(git_dir, work_tree=worktree, index=git_dir / "index")

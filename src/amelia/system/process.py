@@ -23,6 +23,10 @@ import anyio
 from amelia.model.errors import AmeliaError
 from amelia.system import supervise
 from amelia.system.supervisors import GRACE, Order, Supervisor, ordered, prepare_next
+from amelia.system.wall import Wall
+
+REPORT_LIMIT = 64 * 1024 * 1024
+"""How many bytes of a command's report are read; a longer one is not a report."""
 
 OUTPUT_LIMIT = 50_000_000
 """How many bytes of a command's output are kept."""
@@ -35,12 +39,16 @@ PAUSE = 0.005
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """How a command ended; `exit_code` is None when its time was up, `truncated` when output was cut."""
+    """How a command ended; `exit_code` is None when its time was up, `truncated` when output was cut.
+
+    `report` is all that came through its own pipe, if it was given one.
+    """
 
     exit_code: int | None
     timed_out: bool
     seconds: float
     truncated: bool
+    report: bytes = b""
 
 
 def process_start_time(pid: int) -> int | None:
@@ -70,6 +78,15 @@ class Supervised:
     def errors(self) -> IO[bytes]:
         """The file that gets the program's messages, unless they come with its output."""
         return self._supervisor.errors
+
+    async def read_report(self, into: bytearray) -> None:
+        """Reads the report to its end, which comes with that of the program; too much of it is cut."""
+        source = self._supervisor.report
+        while True:
+            await anyio.wait_readable(source)
+            if not (chunk := os.read(source, CHUNK)):
+                return
+            into += chunk[: REPORT_LIMIT + 1 - len(into)]
 
     async def wait(self) -> int:
         """Waits for the end of the whole tree and returns the program's exit code, 128 + n after signal n."""
@@ -116,13 +133,25 @@ async def supervised(
     stdin: bytes = b"",
     keeps_errors: bool = False,
     lock: Path | None = None,
+    wall: Wall | None = None,
+    reports: bool = False,
 ) -> AsyncGenerator[Supervised, None]:
     """Runs a program for the length of a block; its whole tree ends with the block.
 
-    Unless its errors are kept, its messages come with its output.
+    Unless its errors are kept, its messages come with its output. One that `reports` finds the number of a
+    descriptor for that in `AMELIA_REPORT`.
     """
     _check_places(cwd, lock)
-    order = Order(argv=argv, cwd=cwd, env=env, stdin=stdin, keeps_errors=keeps_errors, lock=lock)
+    order = Order(
+        argv=argv,
+        cwd=cwd,
+        env=env,
+        stdin=stdin,
+        keeps_errors=keeps_errors,
+        lock=lock,
+        wall=wall,
+        reports=reports,
+    )
     async with ordered(order) as supervisor:
         running = Supervised(supervisor)
         try:
@@ -140,16 +169,24 @@ async def run_supervised(
     timeout: timedelta,  # noqa: ASYNC109 - a timeout is an outcome here, not an exception
     output: Path,
     lock: Path | None = None,
+    wall: Wall | None = None,
+    reports: bool = False,
 ) -> Finished:
     """Runs a command to its end or its time, whichever comes first, with all its output in a file."""
     started = time.monotonic()
-    exit_code = None
+    exit_code, report = None, bytearray()
     with _Sink(output) as sink, anyio.move_on_after(timeout.total_seconds()):
-        async with supervised(argv, cwd=cwd, env=env, lock=lock) as process:
-            async for chunk in process.stdout:
-                sink.write(chunk)
-            exit_code = await process.wait()
-    return Finished(exit_code, exit_code is None, time.monotonic() - started, sink.truncated)
+        async with supervised(argv, cwd=cwd, env=env, lock=lock, wall=wall, reports=reports) as process:
+            try:
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(process.read_report, report)
+                    async for chunk in process.stdout:
+                        sink.write(chunk)
+                    exit_code = await process.wait()
+            except ExceptionGroup as problems:  # a disk that is full
+                raise problems.exceptions[0] from problems
+    seconds = time.monotonic() - started
+    return Finished(exit_code, exit_code is None, seconds, sink.truncated, bytes(report))
 
 
 def spawn_detached(argv: Sequence[str], *, env: Mapping[str, str], log: Path) -> int:

@@ -34,6 +34,9 @@ else:
 BOOT = "import sys; sys.path.append(sys.argv.pop(1)); import supervise; supervise.run(sys.argv[1:])"
 """Runs this file, which lies in the directory that is the first argument."""
 
+REPORT = "AMELIA_REPORT"
+"""The environment variable that tells a program the descriptor through which it reports, if it is to."""
+
 MARK = "AMELIA_SUPERVISED"
 """The environment variable that all processes of one tree have in common; its value is the tree's token."""
 
@@ -155,15 +158,17 @@ def write_record(lock: int, child: int) -> None:
 
 
 class Order:
-    """What is to be started, where, with which environment, and under which lock, if any."""
+    """The program to start: where, with which environment, the lock and the wall, if any."""
 
-    __slots__ = ("argv", "directory", "environment", "is_merged", "lock")
+    __slots__ = ("argv", "directory", "environment", "is_merged", "lock", "reports", "wall")
 
     def __init__(self, fields: list[bytes]) -> None:
-        self.directory, self.lock, merged, count, *rest = fields
+        self.directory, self.lock, merged, reports, words, entries, *rest = fields
         self.is_merged = merged == b"1"
-        self.argv = rest[: int(count)]
-        self.environment = dict(pair.split(b"=", 1) for pair in rest[int(count) :])
+        self.reports = reports == b"1"
+        self.argv, rest = rest[: int(words)], rest[int(words) :]
+        self.wall, rest = rest[: int(entries)], rest[int(entries) :]
+        self.environment = dict(pair.split(b"=", 1) for pair in rest)
 
 
 def write_order(order: Sequence[bytes]) -> bytes:
@@ -191,23 +196,40 @@ def read_exactly(source: int, size: int) -> bytes:
     return b"".join(parts)
 
 
-def start(order: Order, gate: tuple[int, int]) -> int:
+def start(order: Order, gate: tuple[int, int], report: int) -> int:
     """Forks a child that becomes the program once a byte comes through the gate."""
     child = os.fork()
     if child:
+        os.close(report)  # else its reader would wait for us
         return child
     try:
         os.close(gate[1])  # else the child would hold its own gate open after our death
         os.setsid()
         for number in EXPECTED:
             signal.signal(number, signal.SIG_DFL)
+        if order.reports:
+            order.environment[REPORT.encode()] = b"%d" % report
+        else:
+            os.close(report)
         if os.read(gate[0], 1):
+            raise_wall(order.wall)
             os.chdir(order.directory)
             os.execvpe(order.argv[0], order.argv, order.environment)  # noqa: S606 - an argument list, no shell
     except OSError as error:
         complain(f"cannot start {os.fsdecode(order.argv[0])!r}: {error.strerror}")
+    except Exception as error:  # noqa: BLE001 - a child that only vanished would be a riddle
+        complain(f"cannot start {os.fsdecode(order.argv[0])!r}: {error!r}")
     finally:
         os._exit(CANNOT_START)
+
+
+def raise_wall(entries: list[bytes]) -> None:
+    """Confines this process as an order says; without a wall not even the code for it is read."""
+    if entries:
+        os.get_exec_path({})  # imports what `os.execvpe` needs, while we can still read it
+        from confine import confine  # noqa: PLC0415 # pyright: ignore - it lies beside this file
+
+        confine(entries)
 
 
 def complain(problem: str) -> None:
@@ -314,8 +336,8 @@ def end_all(child: int) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Supervises one program: `CONTROL-FD GRACE-SECONDS`, and the order through the control pipe."""
-    control, grace = int(arguments[0]), float(arguments[1])
+    """Supervises one program: `CONTROL-FD REPORT-FD GRACE-SECONDS`, the order through its pipe."""
+    control, report, grace = int(arguments[0]), int(arguments[1]), float(arguments[2])
     os.set_inheritable(control, False)  # noqa: FBT003 - that is its signature
     become_reaper()
     order = read_order(control)
@@ -330,7 +352,7 @@ def main(arguments: list[str]) -> int:
     if is_closed(control):
         return CANNOT_START  # Amelia is gone by now; whoever resumes the run works without us
     gate = os.pipe()
-    child = start(order, gate)
+    child = start(order, gate, report)
     watch = Watch(child, control, grace)
     if lock is not None:
         write_record(lock, child)

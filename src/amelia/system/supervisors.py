@@ -24,6 +24,7 @@ from anyio.lowlevel import RunVar
 
 from amelia.system import supervise
 from amelia.system.environment import clean_environment
+from amelia.system.wall import Wall
 
 GRACE = timedelta(seconds=2)
 """How long a program may take to end by itself once it was asked to."""
@@ -31,7 +32,10 @@ GRACE = timedelta(seconds=2)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """What a supervisor is to start, and what that reads; `keeps_errors` sets its messages apart."""
+    """A program to start, its wall and its input.
+
+    `keeps_errors` sets its messages apart; one that `reports` gets a pipe of its own for it.
+    """
 
     argv: Sequence[str]
     cwd: Path
@@ -39,16 +43,22 @@ class Order:
     stdin: bytes
     keeps_errors: bool
     lock: Path | None
+    wall: Wall | None = None
+    reports: bool = False
 
     def written(self, token: str) -> bytes:
         """Returns the order as the supervisor reads it; every process it leads to carries the token."""
         environment = {**self.env, supervise.MARK: token}
+        entries = self.wall.entries if self.wall is not None else ()
         fields = (
             str(self.cwd.absolute()),
             str(self.lock.absolute()) if self.lock is not None else "",
             "0" if self.keeps_errors else "1",
+            "1" if self.reports else "0",
             str(len(self.argv)),
+            str(len(entries)),
             *self.argv,
+            *entries,
             *(f"{name}={value}" for name, value in environment.items()),
         )
         if any("\0" in field for field in fields):
@@ -58,11 +68,12 @@ class Order:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Supervisor:
-    """A supervisor, our end of its control pipe, and the files its program reads from and complains to."""
+    """A supervisor, our ends of its pipes, and the files its program reads from and complains to."""
 
     process: anyio.abc.Process
     token: str
     control: int
+    report: int
     stdin: IO[bytes]
     errors: IO[bytes]
 
@@ -74,10 +85,13 @@ class Supervisor:
             stdin, errors = (parts.enter_context(tempfile.TemporaryFile()) for _ in range(2))
             reader, writer = os.pipe()
             parts.callback(os.close, writer)
-            process = await _spawn(reader, token=token, stdin=stdin, errors=errors)
+            report, reported = os.pipe()
+            parts.callback(os.close, report)
+            process = await _spawn((reader, reported), token=token, stdin=stdin, errors=errors)
             parts.pop_all()
-        os.set_blocking(writer, False)
-        return cls(process=process, token=token, control=writer, stdin=stdin, errors=errors)
+        for ours in (writer, report):
+            os.set_blocking(ours, False)
+        return cls(process=process, token=token, control=writer, report=report, stdin=stdin, errors=errors)
 
     async def takes(self, order: Order) -> bool:
         """Gives it its order; says whether it is still there to take it."""
@@ -103,6 +117,7 @@ class Supervisor:
         if self.process.returncode is None:
             self.process.kill()  # before its pipe ends: asyncio loses a process that ends while it is killed
         os.close(self.control)
+        os.close(self.report)
         self.stdin.close()
         self.errors.close()
         with anyio.CancelScope(shield=True):
@@ -147,26 +162,29 @@ async def prepare_next() -> None:
             waiting.append(await Supervisor.start())
 
 
-async def _spawn(control: int, *, token: str, stdin: IO[bytes], errors: IO[bytes]) -> anyio.abc.Process:
+async def _spawn(
+    pipes: tuple[int, int], *, token: str, stdin: IO[bytes], errors: IO[bytes]
+) -> anyio.abc.Process:
     process = None
     try:
         # A cancellation in the middle would leave a process that nobody owns.
         with anyio.CancelScope(shield=True):
             process = await anyio.open_process(
-                _command(control),
+                _command(*pipes),
                 env=clean_environment({supervise.MARK: token}),
                 stdin=stdin,
                 stderr=errors,
-                pass_fds=[control],
+                pass_fds=pipes,
                 start_new_session=True,
             )
     finally:
-        os.close(control)  # it has it now: writing to one that is gone is to be an error
+        for end in pipes:
+            os.close(end)  # it has them now: writing to one that is gone is to be an error
     assert process is not None
     return process
 
 
-def _command(control: int) -> list[str]:
+def _command(control: int, report: int) -> list[str]:
     return [
         sys.executable,
         "-I",  # neither the caller's PYTHON… variables nor the current directory
@@ -175,5 +193,6 @@ def _command(control: int) -> list[str]:
         supervise.BOOT,
         str(Path(supervise.__file__).parent),
         str(control),
+        str(report),
         str(GRACE.total_seconds()),
     ]

@@ -114,3 +114,49 @@ def test_a_detached_program_survives_whoever_started_it(trace: Trace) -> None:
 def test_a_detached_program_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         spawn_detached(["no-such-program"], env={}, log=tmp_path / "log")
+
+
+async def report_of(trace: Trace, script: str) -> bytes:
+    finished = await run_supervised(
+        ["bash", "-c", script],
+        cwd=trace.folder,
+        env=trace.env,
+        timeout=SOON,
+        output=trace.folder / "output",
+        reports=True,
+    )
+    return finished.report
+
+
+async def test_what_goes_through_the_report_is_apart_from_the_output(trace: Trace) -> None:
+    assert await report_of(trace, "echo said; echo reported >&$AMELIA_REPORT; echo again") == b"reported\n"
+    assert trace.read("output") == "said\nagain\n"
+
+
+async def test_what_was_reported_cannot_be_taken_back(trace: Trace) -> None:
+    script = "echo first >&$AMELIA_REPORT; : > /proc/self/fd/$AMELIA_REPORT; echo second >&$AMELIA_REPORT"
+    assert (await report_of(trace, script)).startswith(b"first\n")
+
+
+async def test_a_report_ends_with_the_tree_whoever_holds_it_open(trace: Trace) -> None:
+    assert await report_of(trace, "echo early >&$AMELIA_REPORT; (sleep 600; echo late >&$AMELIA_REPORT) &")
+    trace.wait_until_gone()
+
+
+async def test_a_report_without_end_is_cut_and_does_not_block_its_program(
+    trace: Trace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processes, "REPORT_LIMIT", 1000)
+    assert len(await report_of(trace, "head -c 1000000 /dev/zero >&$AMELIA_REPORT; echo done")) == 1001
+    assert trace.read("output") == "done\n"
+
+
+async def test_a_program_that_is_not_to_report_has_no_pipe_for_it(trace: Trace) -> None:
+    await run_supervised(
+        ["sh", "-c", "ls /proc/self/fd; echo ${AMELIA_REPORT-none}"],
+        cwd=trace.folder,
+        env=trace.env,
+        timeout=SOON,
+        output=trace.folder / "output",
+    )
+    assert trace.read("output").split() == ["0", "1", "2", "3", "none"]

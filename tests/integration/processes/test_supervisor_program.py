@@ -52,11 +52,13 @@ def supervisor(
         argv=["sh", "-c", script], cwd=trace.folder, env=env, stdin=b"", keeps_errors=True, lock=lock
     )
     os.write(writer, order.written(trace.mark))
+    report = os.open(os.devnull, os.O_WRONLY)
     with subprocess.Popen(
-        [sys.executable, "-c", RUN, str(reader), str(grace)],
+        [sys.executable, "-c", RUN, str(reader), str(report), str(grace)],
         env=env,
-        pass_fds=[reader],
+        pass_fds=[reader, report],
     ) as process:
+        os.close(report)
         os.close(reader)
         running = Supervisor(process, writer)
         try:

@@ -32,8 +32,9 @@ class Run:
         *,
         has_report: bool = True,
         truncated: bool = False,
+        piped: bytes = b"",
     ) -> Receipt:
-        finished = Finished(exit_code, exit_code is None, 1.23456, truncated)
+        finished = Finished(exit_code, exit_code is None, 1.23456, truncated, piped)
         report = self.report if has_report else None
         return read_receipt(command, "t", Remains(finished, self.output, report, self.root))
 
@@ -49,7 +50,7 @@ def fault(receipt: Receipt) -> ProblemCode | None:
 
 def test_a_run_that_ended_well_has_results_and_no_fault(run: Run) -> None:
     run.report.write_text(GOOD, encoding="utf-8")
-    receipt = run.read(PYTEST, 0)
+    receipt = run.read(CUSTOM, 0)
     assert receipt.results is not None
     assert [(one.id, one.status) for one in receipt.results] == [("t.py::a", TestStatus.PASSED)]
     assert (receipt.fault, receipt.seconds, receipt.detail) == (None, 1.235, "what it said")
@@ -57,17 +58,17 @@ def test_a_run_that_ended_well_has_results_and_no_fault(run: Run) -> None:
 
 def test_a_failing_test_is_no_fault(run: Run) -> None:
     run.report.write_text(BAD, encoding="utf-8")
-    assert fault(run.read(PYTEST, 1)) is None
+    assert fault(run.read(CUSTOM, 1)) is None
 
 
 def test_success_with_a_failing_test_is_a_contradiction(run: Run) -> None:
     run.report.write_text(BAD, encoding="utf-8")
-    assert fault(run.read(PYTEST, 0)) is ProblemCode.CONTRADICTION
+    assert fault(run.read(CUSTOM, 0)) is ProblemCode.CONTRADICTION
 
 
 def test_a_failure_without_a_failing_test_is_left_to_the_rules(run: Run) -> None:
     run.report.write_text(GOOD, encoding="utf-8")
-    assert fault(run.read(PYTEST, 1)) is None
+    assert fault(run.read(CUSTOM, 1)) is None
 
 
 @pytest.mark.parametrize("command", [PYTEST, CUSTOM, MAKE])
@@ -92,13 +93,13 @@ def test_pytest_that_gave_up_is_not_believed(run: Run, exit_code: int) -> None:
 
 
 def test_pytest_without_tests_ran(run: Run) -> None:
-    run.report.write_text("<testsuites/>", encoding="utf-8")
-    receipt = run.read(PYTEST, 5)
+    receipt = run.read(PYTEST, 5, piped=b'{"key": "k"}\n{"key": "k", "end": 0}\n')
     assert (receipt.fault, receipt.results) == (None, ())
 
 
-def test_a_missing_report_is_not_taken_for_success(run: Run) -> None:
-    receipt = run.read(PYTEST, 0)
+@pytest.mark.parametrize("command", [PYTEST, CUSTOM])
+def test_a_missing_report_is_not_taken_for_success(run: Run, command: TestCommand) -> None:
+    receipt = run.read(command, 0)
     assert fault(receipt) is ProblemCode.UNREADABLE_RESULTS
     assert receipt.fault is not None
     assert "left no report" in receipt.fault.message
@@ -114,17 +115,17 @@ def test_a_link_a_pipe_a_directory_and_a_giant_are_no_reports(
 ) -> None:
     (run.root / "good").write_text(GOOD, encoding="utf-8")
     run.report.symlink_to(run.root / "good")
-    assert fault(run.read(PYTEST, 0)) is ProblemCode.UNREADABLE_RESULTS
+    assert fault(run.read(CUSTOM, 0)) is ProblemCode.UNREADABLE_RESULTS
     run.report.unlink()
     os.mkfifo(run.report)
-    assert fault(run.read(PYTEST, 0)) is ProblemCode.UNREADABLE_RESULTS
+    assert fault(run.read(CUSTOM, 0)) is ProblemCode.UNREADABLE_RESULTS
     run.report.unlink()
     run.report.mkdir()
-    assert fault(run.read(PYTEST, 0)) is ProblemCode.UNREADABLE_RESULTS
+    assert fault(run.read(CUSTOM, 0)) is ProblemCode.UNREADABLE_RESULTS
     run.report.rmdir()
     run.report.write_text(GOOD, encoding="utf-8")
     monkeypatch.setattr("amelia.judge.reading._LARGEST_REPORT", 10)
-    assert fault(run.read(PYTEST, 0)) is ProblemCode.UNREADABLE_RESULTS
+    assert fault(run.read(CUSTOM, 0)) is ProblemCode.UNREADABLE_RESULTS
 
 
 def test_a_runner_without_a_report_has_only_its_exit_code(run: Run) -> None:
@@ -148,7 +149,7 @@ def test_only_so_many_messages_are_kept_and_every_status_is(run: Run) -> None:
     case = '<testcase classname="t" name="n{}" file="t.py"><failure>{}</failure></testcase>'
     cases = "".join(case.format(number, "x" * 4_000) for number in range(150))
     run.report.write_text(f"<testsuite>{cases}</testsuite>", encoding="utf-8")
-    results = run.read(PYTEST, 1).results
+    results = run.read(CUSTOM, 1).results
     assert results is not None
     assert len(results) == 150
     assert all(result.status is TestStatus.FAILED for result in results)
@@ -169,3 +170,11 @@ def test_an_old_report_is_removed_and_nothing_outside_is(tmp_path: Path) -> None
     assert (outside / "out.xml").exists()
     (tree / "out.xml").mkdir()
     assert make_room(tree / "out.xml", (tree,)) is not None
+
+
+def test_what_came_through_the_pipe_counts_and_no_file_beside_it(run: Run) -> None:
+    run.report.write_text(GOOD, encoding="utf-8")
+    test = b'{"key": "k", "file": "t.py", "names": ["a"], "status": "failed"}'
+    receipt = run.read(PYTEST, 1, piped=b'{"key": "k"}\n%s\n{"key": "k", "end": 1}\n' % test)
+    assert receipt.results is not None
+    assert [(one.id, one.status) for one in receipt.results] == [("t.py::a", TestStatus.FAILED)]

@@ -133,8 +133,16 @@ def lines(*values: object) -> bytes:
     return "".join(json.dumps(value) + "\n" for value in values).encode()
 
 
+def keyed(*values: dict[str, object]) -> bytes:
+    return lines({"key": "k"}, *({"key": "k", **value} for value in values))
+
+
+GOOD: dict[str, object] = {"file": "a", "names": ["n"], "status": "passed", "message": ""}
+END: dict[str, object] = {"end": 1}
+
+
 def test_our_own_reporters_write_a_line_for_each_test_and_their_number() -> None:
-    data = lines(
+    data = keyed(
         {"file": "/tree/a.test.js", "names": ["group", "works"], "status": "passed", "message": ""},
         {"file": "/tree/b.test.js", "names": [], "status": "error", "message": "Cannot find module"},
         {"file": None, "names": ["setUpClass (a.B)"], "status": "error", "message": "x"},
@@ -151,10 +159,18 @@ def test_our_own_reporters_write_a_line_for_each_test_and_their_number() -> None
     "data",
     [
         b"",
-        lines({"file": "a", "names": ["n"], "status": "passed", "message": ""}),
-        lines({"file": "a", "names": ["n"], "status": "passed", "message": ""}, {"end": 2}),
-        lines({"end": 0}, {"file": "a", "names": ["n"], "status": "passed", "message": ""}),
-        lines({"status": "splendid"}, {"end": 1}),
+        keyed(),
+        keyed(GOOD),
+        keyed(GOOD, {"end": 2}),
+        keyed({"end": 0}, GOOD),
+        keyed(GOOD, END, END),
+        keyed(GOOD, END, GOOD),
+        keyed(GOOD, END) + lines(END),
+        keyed(GOOD, END) + keyed(GOOD, END),
+        keyed({"status": "splendid"}, END),
+        lines(GOOD, END),
+        lines({"key": "k"}, GOOD, {"key": "k", "end": 1}),
+        lines({"key": "k"}, {"key": "other", **GOOD}, {"key": "k", "end": 1}),
         b"{",
         b'"\xff"\n',
     ],

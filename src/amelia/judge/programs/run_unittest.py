@@ -1,23 +1,25 @@
-"""Runs the unit tests below the current directory and writes one line of JSON for each.
+"""Runs the unit tests below the current directory and reports each.
 
-A program of its own, for whichever Python the tree under test uses: standard library only, nothing newer than
-3.8. What unittest prints cannot be read back safely, because tests print as well. The last line counts the
-others, so that a run that was cut short cannot be taken for a whole one.
+What unittest prints cannot be read back safely, because tests print as well.
 """
 
 # ruff: noqa: ANN401, D102, N802 - the names and parameters are those of unittest
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-import unittest
-from typing import TYPE_CHECKING, Any, cast
 
+import amelia_report
+
+PATH = amelia_report.ModulePath()
+import unittest  # noqa: E402 - nothing of the tree is on the path now
+
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import TracebackType
+    from typing import Any
 
     _Failure = tuple[type[BaseException], BaseException, TracebackType] | tuple[None, None, None]
 
@@ -25,16 +27,16 @@ _IMPORT_FAILED = "unittest.loader._FailedTest."
 
 
 class Recorder(unittest.TextTestResult):
-    """Keeps the status of every test beside what unittest prints."""
+    """Reports the status of every test beside what unittest prints."""
 
-    def __init__(self, *args: Any, **options: Any) -> None:
+    def __init__(self, *args: Any, report: amelia_report.Report, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.lines: list[dict[str, object]] = []
+        self._report = report
 
     def record(self, test: unittest.TestCase, status: str, message: str = "") -> None:
-        """Remembers how a test ended."""
+        """Reports how a test ended."""
         file, names = _place(test)
-        self.lines.append({"file": file, "names": names, "status": status, "message": message})
+        self._report.tell(file, names, status=status, message=message)
 
     def addSuccess(self, test: unittest.TestCase) -> None:
         super().addSuccess(test)
@@ -72,13 +74,15 @@ class Recorder(unittest.TextTestResult):
 
 def main() -> int:
     """Runs all tests; returns the exit code."""
-    # The directory of this file is none of the tests' business; the one they are run in is.
-    sys.path[0] = os.getcwd()  # noqa: PTH109
-    runner = unittest.TextTestRunner(resultclass=Recorder)
-    result = cast("Recorder", runner.run(unittest.TestSuite(_suites())))
-    with open(sys.argv[1], "w", encoding="utf-8") as report:  # noqa: PTH123
-        report.writelines(json.dumps(line) + "\n" for line in result.lines)
-        report.write(json.dumps({"end": len(result.lines)}) + "\n")
+    report = amelia_report.Report()
+    amelia_report.stand_for("unittest")
+    PATH.enter_tree()
+
+    def recorder(*args: Any, **options: Any) -> Recorder:
+        return Recorder(*args, report=report, **options)
+
+    result = unittest.TextTestRunner(resultclass=recorder).run(unittest.TestSuite(_suites()))
+    report.close()
     return 0 if result.wasSuccessful() else 1
 
 

@@ -1,0 +1,1 @@
+"""Modules that Python runs at its start, in a directory that comes first on its path."""
