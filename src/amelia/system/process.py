@@ -22,6 +22,7 @@ import anyio
 
 from amelia.model.errors import AmeliaError
 from amelia.system import supervise
+from amelia.system.awake import awake_for
 from amelia.system.supervisors import GRACE, Order, Supervisor, ordered, prepare_next
 
 OUTPUT_LIMIT = 50_000_000
@@ -143,13 +144,17 @@ async def run_supervised(
 ) -> Finished:
     """Runs a command to its end or its time, whichever comes first, with all its output in a file."""
     started = time.monotonic()
-    exit_code = None
-    with _Sink(output) as sink, anyio.move_on_after(timeout.total_seconds()):
-        async with supervised(argv, cwd=cwd, env=env, lock=lock) as process:
+    exit_code = 0
+    with _Sink(output) as sink:
+        async with (
+            awake_for(timeout.total_seconds()) as scope,
+            supervised(argv, cwd=cwd, env=env, lock=lock) as process,
+        ):
             async for chunk in process.stdout:
                 sink.write(chunk)
             exit_code = await process.wait()
-    return Finished(exit_code, exit_code is None, time.monotonic() - started, sink.truncated)
+    is_cut = scope.cancelled_caught
+    return Finished(None if is_cut else exit_code, is_cut, time.monotonic() - started, sink.truncated)
 
 
 def spawn_detached(argv: Sequence[str], *, env: Mapping[str, str], log: Path) -> int:
