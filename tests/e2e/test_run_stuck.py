@@ -41,3 +41,15 @@ def test_an_agent_is_not_ended_because_amelia_was_stopped_for_longer_than_its_si
     done = run.wait()
     assert (done.code, done.outcome) == (0, "completed")
     assert len(done.of_type("attempt_ended")) <= 1
+
+
+def test_titles_and_files_that_the_locale_cannot_write_land_as_they_are(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path)
+    env = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": ""}
+    turns = (develops("1", {"write": "größe.txt", "text": "名\n"}), APPROVED)
+    done = stage.run(tasks("Grüße an 名前 é", goal="Größe"), *turns, env=env)
+    assert (done.code, done.outcome) == (0, "completed"), done
+    assert stage.subjects() == ["Task 1: Grüße an 名前 é"]
+    assert "größe.txt" in stage.repo.git("ls-tree", "-rz", "--name-only", stage.branch).split("\0")
+    for command in ("status", "log", "report", "diff"):
+        assert stage.amelia(command, stage.name, *(["1"] if command == "diff" else []), env=env).code == 0

@@ -152,7 +152,7 @@ def load_index(where: Repository, tree: Treeish) -> None:
 
 def store_files(where: Repository, paths: Iterable[str]) -> list[str]:
     """Stores files of the worktree as they are, and returns their ids in the same order."""
-    names = "".join(f"{path}\n" for path in paths).encode()
+    names = os.fsencode("".join(f"{path}\n" for path in paths))
     flags = ("-w", "--no-filters", "--stdin-paths")
     return run_git(where, "hash-object", *flags, call=Call(stdin=names)).text.split()
 
