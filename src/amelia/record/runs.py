@@ -23,6 +23,7 @@ from amelia.model.facts import RunId, RunStarted
 from amelia.model.journal import Recorded
 from amelia.model.plan import UnitId
 from amelia.record.journal import read_journal
+from amelia.system.git_places import PROCESSES
 from amelia.system.ownership import (
     RESERVED,
     OwnedKind,
@@ -39,7 +40,6 @@ _REVIEWS = "reviews"
 REVIEW_UNIT = UnitId("review")
 """The only unit of a review on its own."""
 
-_LOCK = "processes.lock"
 _STARTING = "starting.lock"
 _PORTION = 100
 _LONG_AGO = 60.0  # seconds; between the directory and its journal lies a moment
@@ -122,11 +122,11 @@ class RunDirectory:
 
     def lock(self, lane: int) -> Path:
         """Returns the file that tells which processes work in a lane."""
-        return self.lanes / str(lane) / _LOCK
+        return self.lanes / str(lane) / PROCESSES
 
     def lock_beside(self, worktree: Path) -> Path:
         """Returns that file for a worktree of a lane."""
-        return worktree.parent / _LOCK
+        return worktree.parent / PROCESSES
 
     @property
     def prompts(self) -> Path:

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 import anyio
 
 LOOK = 0.5  # seconds between two looks, at most
-_LONGEST = 2.0  # seconds between two looks of a process that was awake, however busy
+LONGEST = 2.0  # seconds between two looks of a process that was awake, however busy
 
 
 class Awake:
@@ -23,7 +23,7 @@ class Awake:
     def now(self) -> float:
         """Returns the time; a pause before this look is not part of it."""
         here = anyio.current_time()
-        if (gap := here - self._seen) > _LONGEST:
+        if (gap := here - self._seen) > LONGEST:
             self._lost += gap
         self._seen = here
         return here - self._lost

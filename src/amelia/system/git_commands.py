@@ -194,15 +194,15 @@ def commit_tree(
 ) -> CommitId:
     """Stores a commit; the same arguments give the same commit, unless it is signed."""
     flags = [part for parent in parents for part in ("-p", parent)]
-    call = Call(stdin=os.fsencode(message), environment=_signature(stamp))
+    call = Call(stdin=os.fsencode(message), environment=_signature(stamp), is_guarded=is_signed)
     return CommitId(
         run_git(where, "commit-tree", *(["-S"] if is_signed else []), *flags, tree, call=call).text
     )
 
 
-def run_hook(where: Repository, hook: str, *arguments: str, patience: timedelta) -> Answer:
-    """Runs a hook of the repository in the worktree."""
-    call = Call(accept=None, patience=patience, with_hooks=True)
+def run_hook(where: Repository, hook: str, *arguments: str, patience: timedelta, lock: Path) -> Answer:
+    """Runs a hook of the repository in the worktree, under the lock of whoever works there."""
+    call = Call(accept=None, patience=patience, with_hooks=True, is_guarded=True, lock=lock)
     return run_git(where, "hook", "run", "--ignore-missing", hook, "--", *arguments, call=call)
 
 

@@ -12,7 +12,7 @@ import os
 import signal
 import time
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -198,24 +198,12 @@ async def _end_trees(token: str, known: Iterable[tuple[int, int]] = ()) -> set[i
     found: set[int] = set()
     with anyio.move_on_after(PATIENCE):
         while True:
-            roots = {pid for pid, started in known if is_alive(pid, started)} | _carriers(token)
+            roots = {pid for pid, started in known if is_alive(pid, started)} | supervise.carriers(token)
             found = roots | supervise.descendants(roots)
             if not found:
                 break
             supervise.kill(found)
             await anyio.sleep(PAUSE)
-    return found
-
-
-def _carriers(token: str) -> set[int]:
-    """Returns the living processes that have the token in their environment."""
-    mark = f"{supervise.MARK}={token}".encode()
-    found: set[int] = set()
-    for process in supervise.read_processes():
-        with suppress(OSError):  # gone, or not ours to look into
-            environment = Path(f"/proc/{process.pid}/environ").read_bytes()
-            if not process.is_zombie and mark in environment.split(b"\0"):
-                found.add(process.pid)
     return found
 
 

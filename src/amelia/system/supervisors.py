@@ -36,7 +36,7 @@ class Order:
     argv: Sequence[str]
     cwd: Path
     env: Mapping[str, str]
-    stdin: bytes
+    stdin: bytes = b""
     keeps_errors: bool
     lock: Path | None
 
@@ -153,7 +153,7 @@ async def _spawn(control: int, *, token: str, stdin: IO[bytes], errors: IO[bytes
         # A cancellation in the middle would leave a process that nobody owns.
         with anyio.CancelScope(shield=True):
             process = await anyio.open_process(
-                _command(control),
+                supervisor_command(control),
                 env=clean_environment({supervise.MARK: token}),
                 stdin=stdin,
                 stderr=errors,
@@ -166,7 +166,8 @@ async def _spawn(control: int, *, token: str, stdin: IO[bytes], errors: IO[bytes
     return process
 
 
-def _command(control: int) -> list[str]:
+def supervisor_command(control: int) -> list[str]:
+    """Returns how a supervisor is started that reads its order from a file descriptor."""
     return [
         sys.executable,
         "-I",  # neither the caller's PYTHON… variables nor the current directory

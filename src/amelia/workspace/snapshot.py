@@ -69,6 +69,6 @@ def _pre_commit(lane: Lane, base: CommitId) -> HookRefused | NotTaken | None:
         staged = stage(lane, base)
         if isinstance(staged, NotTaken):
             return staged
-        if refused is None:
+        if refused is None or refused.is_late:
             break
     return refused
