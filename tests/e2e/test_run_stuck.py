@@ -1,13 +1,15 @@
 """Runs that once hung, left something running, or stood where none of the offered exits led on."""
 
+import os
 import signal
+import subprocess  # noqa: TID251 - `rm` removes what Python cannot
 import time
 from pathlib import Path
 
 import pytest
 
 from repositories import executable
-from stories import APPROVED, FILES, SETTINGS, develops, make_stage, sleepers, tasks, writes
+from stories import APPROVED, FILES, SETTINGS, Done, Stage, develops, make_stage, sleepers, tasks, writes
 
 pytestmark = pytest.mark.slow
 
@@ -97,3 +99,89 @@ def test_a_hook_or_a_gpg_that_hangs_ends_with_amelia_however_that_ends(tmp_path:
     assert (done.code, done.outcome) == (0, "completed")
     assert stage.files() == sorted([*FILES, "a.txt"])
     assert not (tmp_path / "late").exists()
+
+
+DEEP = """python3 -c "
+import os
+for _ in range({levels}):
+    os.mkdir('{name}'); os.chdir('{name}')
+open('file', 'w').close()
+" """
+NESTED = "for n in $(seq 30); do mkdir deeper && cd deeper && git init -q . && echo $n > file; done"
+UNKEPT = [
+    ("mkdir .GIT; echo x > .GIT/file", ".GIT"),
+    ("mkdir 'git~1'; echo x > 'git~1/file'", "git~1"),
+    ("echo '*.txt working-tree-encoding=UTF-16' > .gitattributes; echo x > x.txt", "BOM"),
+    ("rm .gitignore; mkfifo .gitignore", ".gitignore is a named pipe"),
+    ("mkdir sub; mkfifo sub/.gitattributes; echo x > sub/x", "sub/.gitattributes is a named pipe"),
+    (DEEP.format(levels=60, name="d" * 100), "could not open directory"),
+]
+
+
+def clear(path: Path) -> None:
+    """Removes what pytest cannot."""
+    for command in (["chattr", "-R", "-f", "-i", str(path)], ["rm", "-rf", str(path)]):
+        subprocess.run(command, check=False, capture_output=True)
+
+
+def test_what_git_will_not_keep_fails_its_attempt_and_the_next_one_has_a_new_worktree(tmp_path: Path) -> None:
+    attempts = len(UNKEPT) + 1
+    settings = f"{SETTINGS}\n[modes.tasks]\nattempts = {attempts}\n"
+    stage = make_stage(tmp_path, {**FILES, "amelia.toml": settings})
+    bad = [develops("1", {"run": script}, attempt=number) for number, (script, _) in enumerate(UNKEPT, 1)]
+    frozen = "touch broken frozen; mkdir ice; touch ice/cube; chattr +i frozen ice/cube ice; true"
+    last = develops("1", {"run": frozen}, attempt=attempts)
+    done = stage.run(tasks("One", "Two"), *bad, last, options=["--mode", "tasks"])
+    try:
+        assert (done.code, done.outcome) == (1, "halted(verify_limit)"), done
+        good = develops("1", {"run": NESTED}, {"write": "a.txt", "text": "a\n"})
+        stage.play(good, APPROVED)
+        assert stage.amelia("skip", stage.name, "2").code == 0
+        assert stage.amelia("retry", stage.name, "1").code == 0
+        assert stage.amelia("resume", stage.name).code == 0
+        assert stage.subjects() == ["Task 1: One"]
+        for number, (_, why) in enumerate(UNKEPT, 2):
+            assert why in stage.prompt("1", number)
+        assert "deeper/" * 30 + "file" in stage.files()
+        assert "a.txt" in stage.files()
+        assert stage.amelia("gc", "--all").code == 0
+        assert stage.amelia("status").code == 0
+    finally:
+        clear(tmp_path)
+
+
+def test_what_is_no_regular_file_is_refused_at_once_wherever_a_file_is_wanted(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path)
+    plan = tmp_path / "plan.md"
+    plan.write_text(tasks("One"))
+    for make in (os.mkfifo, Path.mkdir):
+        odd = tmp_path / f"odd-{make.__name__}"
+        make(odd)
+        for command in (
+            ("run", odd),
+            ("check", odd),
+            ("run", "--issue", odd),
+            ("plan", "draft", "--issue", odd),
+        ):
+            refused = quickly(stage, *command)
+            assert refused.code in {2, 3}, refused
+            assert str(odd) in refused.err
+    for name in (".gitignore", "sub/.gitattributes", "amelia.toml"):
+        place = stage.repo.path / name
+        place.parent.mkdir(exist_ok=True)
+        place.unlink(missing_ok=True)
+        os.mkfifo(place)
+        refused = quickly(stage, "run", plan, "--no-input", "--script", stage.play())
+        assert (refused.code, f"{name}" in refused.err) == (3, True), refused
+        assert "named pipe" in refused.err
+        place.unlink()
+
+
+def quickly(stage: Stage, *command: str | Path) -> Done:
+    """Runs a command that must not wait for anything."""
+    started = stage.start(*command)
+    try:
+        started.process.wait(60)
+    finally:
+        started.kill()
+    return started.wait()

@@ -43,9 +43,10 @@ from amelia.schedule.machine import fold
 from amelia.system.git import check_git
 from amelia.system.git_commands import names_in
 from amelia.system.git_places import Lane, Purpose, Source, Store
+from amelia.system.regular import read_regular
 from amelia.workspace.discard import discard
 from amelia.workspace.lanes import prepare
-from amelia.workspace.source import open_source, resolve, uncommitted
+from amelia.workspace.source import open_source, refuse_pipes, resolve, uncommitted
 from amelia.workspace.store import make_store
 
 
@@ -91,6 +92,7 @@ def begin_run(new: NewRun, *, home: Path) -> RunDirectory:
     """Makes a run of a plan that can run: its directory, its store, and the first event of its journal."""
     check_git()
     source = open_source(new.repository)
+    refuse_pipes(source)
     base = resolve(source, new.base) if new.base is not None else source.head
     with ExitStack() as held:
         if not new.is_again:
@@ -285,7 +287,7 @@ def notices_of(directory: RunDirectory, facts: RunStarted) -> Iterator[str]:
 def plan_has_changed(facts: RunStarted) -> bool:
     """Says whether the plan on disk is not the one that the run was started with."""
     try:
-        data = Path(facts.plan_path).read_bytes()
+        data = read_regular(Path(facts.plan_path))
     except OSError:
         return True
     return hashlib.sha256(data).hexdigest() != facts.plan_hash
