@@ -39,7 +39,7 @@ from amelia.run.loop import DRAFT, Coordinator, Onlooker
 from amelia.schedule.draft import evolve_draft, fold_draft, is_draft
 from amelia.system.git import check_git
 from amelia.system.process import end_stale
-from amelia.workspace.source import open_source, resolve
+from amelia.workspace.source import open_source, refuse_pipes, resolve
 from amelia.workspace.store import make_store
 
 _LANE = 1
@@ -73,6 +73,7 @@ def propose(new: NewDraft, *, home: Path) -> RunDirectory:
     """Makes a run of a goal: its directory, its store, and the first event of its journal."""
     check_git()
     source = open_source(new.repository)
+    refuse_pipes(source)
     base = resolve(source, new.base) if new.base is not None else source.head
     agents = anyio.run(choose_agents, new.settings.run)
     settings = replace(new.settings, run=replace(new.settings.run, agents=agents))

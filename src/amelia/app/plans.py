@@ -10,6 +10,7 @@ from amelia.model.settings import PlanSettings
 from amelia.plan.compile import CompiledPlan, compile_plan
 from amelia.plan.product import LARGEST, product_findings
 from amelia.plan.read import read_plan
+from amelia.system.regular import read_regular
 
 
 def compile_with(
@@ -29,8 +30,7 @@ def _page(path: str, near: Path) -> bytes | None:
     page = next((place / path for place in (near, *tops) if (place / path).is_file()), None)
     if page is None:
         return None
-    with page.open("rb") as file:
-        data = file.read(LARGEST + 1)
+    data = read_regular(page, LARGEST + 1)
     return data if len(data) <= LARGEST else None
 
 

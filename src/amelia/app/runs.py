@@ -7,7 +7,7 @@ plan asks for, commits that cannot be signed, a plan that is being run already.
 import hashlib
 import signal
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,7 +33,7 @@ from amelia.plan.compile import CompiledPlan
 from amelia.plan.graph import footprint
 from amelia.record.journal import JournalBusyError, SqliteJournal, is_driven, read_journal
 from amelia.record.prompts import keep_texts, own_texts
-from amelia.record.runs import RunDirectory, all_runs, claim, new_run, started, unborn_runs
+from amelia.record.runs import RunDirectory, all_runs, claim, new_run, started, starting, unborn_runs
 from amelia.run.accounting import unaccounted
 from amelia.run.loop import RUN, Coordinator, Watcher
 from amelia.run.recover import recover
@@ -43,9 +43,10 @@ from amelia.schedule.machine import fold
 from amelia.system.git import check_git
 from amelia.system.git_commands import names_in
 from amelia.system.git_places import Lane, Purpose, Source, Store
+from amelia.system.regular import read_regular
 from amelia.workspace.discard import discard
 from amelia.workspace.lanes import prepare
-from amelia.workspace.source import open_source, resolve, uncommitted
+from amelia.workspace.source import open_source, refuse_pipes, resolve, uncommitted
 from amelia.workspace.store import make_store
 
 
@@ -91,13 +92,27 @@ def begin_run(new: NewRun, *, home: Path) -> RunDirectory:
     """Makes a run of a plan that can run: its directory, its store, and the first event of its journal."""
     check_git()
     source = open_source(new.repository)
+    refuse_pipes(source)
     base = resolve(source, new.base) if new.base is not None else source.head
-    if not new.is_again:
-        _refuse_second_run(new, home=home, source=source)
-    new = replace(new, settings=replace(new.settings, agents=anyio.run(choose_agents, new.settings)))
-    directory = new_directory(home, source, name=new.plan_path.name if new.plan_path else "")
-    begin_in(directory, new, source=source, base=base)
+    with ExitStack() as held:
+        if not new.is_again:
+            _claim_start(held, new, home=home, source=source)
+            _refuse_second_run(new, home=home, source=source)
+        new = replace(new, settings=replace(new.settings, agents=anyio.run(choose_agents, new.settings)))
+        directory = new_directory(home, source, name=new.plan_path.name if new.plan_path else "")
+        begin_in(directory, new, source=source, base=base)
     return directory
+
+
+def _claim_start(held: ExitStack, new: NewRun, *, home: Path, source: Source) -> None:
+    """Keeps others from starting the same plan until its run can be found; refuses where others do that."""
+    try:
+        held.enter_context(starting(home, f"{source.top}\0{new.compiled.plan.hash}"))
+    except BlockingIOError as problem:
+        raise SecondRunError(
+            "another process is starting a run of this plan at this moment",
+            hint="see it: amelia status; or start another: --again",
+        ) from problem
 
 
 def begin_in(directory: RunDirectory, new: NewRun, *, source: Source, base: CommitId | None) -> None:
@@ -272,7 +287,7 @@ def notices_of(directory: RunDirectory, facts: RunStarted) -> Iterator[str]:
 def plan_has_changed(facts: RunStarted) -> bool:
     """Says whether the plan on disk is not the one that the run was started with."""
     try:
-        data = Path(facts.plan_path).read_bytes()
+        data = read_regular(Path(facts.plan_path))
     except OSError:
         return True
     return hashlib.sha256(data).hexdigest() != facts.plan_hash

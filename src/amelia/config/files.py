@@ -10,6 +10,7 @@ from amelia.config.found import Found, Kind, Source, mapping
 from amelia.config.lines import key_lines
 from amelia.config.places import is_place_named, is_repository, repository_around, users_place
 from amelia.model.errors import ConfigError
+from amelia.system.regular import read_regular
 
 _LARGEST = 1_000_000
 _TOOL = "tool.amelia"
@@ -20,20 +21,20 @@ OWN = "amelia.toml"
 def users_file() -> Found | None:
     """Returns what the user's own settings hold, for all projects."""
     path = users_place()
-    return _toml(path) if is_place_named() or path.is_file() else None
+    return _toml(path) if is_place_named() or path.exists() else None
 
 
 def shared_file(place: Path) -> Found | None:
     """Returns what the `.project-config.json` of a directory holds, for Amelia and for others."""
     path = place / ".project-config.json"
-    return _json(path) if path.is_file() else None
+    return _json(path) if path.exists() else None
 
 
 def own_file(place: Path) -> Found | None:
     """Returns what the `amelia.toml` or the `[tool.amelia]` of a directory holds."""
     own, project = place / OWN, place / "pyproject.toml"
-    in_project = _tool_table(project) if project.is_file() else None
-    if not own.is_file():
+    in_project = _tool_table(project) if project.exists() else None
+    if not own.exists():
         return in_project
     if in_project is not None:
         raise ConfigError(
@@ -81,7 +82,7 @@ def _read(path: Path) -> str:
     try:
         if path.stat().st_size > _LARGEST:
             raise ConfigError(f"{path}: settings of more than {_LARGEST} bytes are not read")
-        return path.read_text(encoding="utf-8-sig")
+        return read_regular(path).decode("utf-8-sig")
     except OSError as problem:
         raise ConfigError(f"{path}: cannot be read: {problem.strerror}") from problem
     except UnicodeDecodeError as problem:
@@ -94,7 +95,7 @@ def new_place(directory: Path, *, may_replace: bool) -> Path:
     if not is_repository(top):
         raise ConfigError(f"{directory} is not in a git repository", hint="run `git init` there first")
     project = top / "pyproject.toml"
-    if project.is_file() and _tool_table(project) is not None:
+    if project.exists() and _tool_table(project) is not None:
         raise ConfigError(f"{project}: [tool.amelia] holds the settings already", hint="keep them there")
     own = top / OWN
     if os.path.lexists(own) and not may_replace:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from amelia.drive.claude.settings import MODEL, read_claude_settings
 from amelia.model.agents import AgentSettings
+from amelia.system.regular import read_regular
 
 _CLAUDE, _CODEX = "claude", "codex"
 _DEFAULT = "default"
@@ -74,7 +75,7 @@ def _of_codex() -> str | None:
     home = os.environ.get("CODEX_HOME")
     file = (Path(home) if home else Path.home() / ".codex") / "config.toml"
     try:
-        model: object = tomllib.loads(file.read_text(encoding="utf-8")).get("model")
+        model: object = tomllib.loads(read_regular(file).decode()).get("model")
     except (OSError, ValueError):
         return None
     return model if isinstance(model, str) else None

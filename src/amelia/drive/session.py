@@ -1,7 +1,7 @@
 """Whole turns over the drivers of a profile: what the rest of Amelia uses.
 
 - Three clocks bound every turn: until the first event, between two events, and over all. The one that runs
-  out first ends the turn and gives its end the name.
+  out first ends the turn and gives its end the name. They stand still while Amelia itself is stopped.
 - A turn that uses up its allowance is ended at once. So is one that would wait for its provider: the run
   waits without keeping a lane.
 - An agent whose login is refused has a bounded time to heal that by itself, for another process may have
@@ -38,6 +38,7 @@ from amelia.model.agents import (
     Used,
 )
 from amelia.model.errors import AmeliaError
+from amelia.system.awake import Awake
 
 _DAY = 86_400.0
 LONGEST_RETRY = 60.0  # seconds that an agent may wait for its provider by itself
@@ -133,20 +134,20 @@ def _hear(event: AgentEvent, alarm: "_Alarm", on_event: Callable[[AgentEvent], N
 
 
 class _Alarm:
-    """Ends a turn when one of its clocks runs out."""
+    """Ends a turn when one of its clocks runs out; they stand still while nobody could listen."""
 
     def __init__(self, clocks: Clocks) -> None:
-        now = anyio.current_time()
+        self._clock = Awake()
+        now = self._clock.now()
         self._silence = clocks.silence.total_seconds()
         self._wall = now + clocks.wall.total_seconds()
         self._quiet = now + clocks.first_event.total_seconds()
         self._refused = math.inf
         self._has_heard = False
-        self._nearer = anyio.Event()
 
     def heard(self, event: AgentEvent) -> None:
         """Winds the clocks; only an answer of the provider tells that a refusal is over."""
-        due, now = self._due, anyio.current_time()
+        now = self._clock.now()
         self._quiet = now + self._silence
         self._has_heard = True
         match event:
@@ -156,15 +157,10 @@ class _Alarm:
                 self._refused = math.inf
             case _:
                 pass
-        if self._due < due:
-            self._nearer.set()
 
     async def guard(self, turn: Turn) -> None:
         """Waits until a clock has run out, and ends the turn."""
-        while (left := self._due - anyio.current_time()) > 0:
-            self._nearer = anyio.Event()
-            with anyio.move_on_after(left):
-                await self._nearer.wait()
+        await self._clock.until(lambda: self._due)
         await turn.kill(self._ending)
 
     @property

@@ -8,6 +8,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from amelia.system.regular import read_regular
+
 _SKIPPED = frozenset("__pycache__ build dist env node_modules site-packages target vendor venv".split())
 _MOST_FILES = 50_000
 
@@ -27,9 +29,6 @@ def files_below(root: Path) -> Iterator[Path]:
 def opening(path: Path, limit: int = 65_536) -> str:
     """Returns the start of a file as text, empty if it is not a regular file that can be read."""
     try:
-        if not path.is_file():
-            return ""
-        with path.open("rb") as file:
-            return file.read(limit).decode(errors="replace")
+        return read_regular(path, limit).decode(errors="replace")
     except OSError:
         return ""

@@ -90,10 +90,11 @@ class Stamp:
 
 @dataclass(frozen=True, slots=True)
 class HookRefused:
-    """A commit hook of the repository said no, and what it printed."""
+    """A commit hook of the repository said no, or did not end in time, and what it printed."""
 
     hook: str
     output: str
+    is_late: bool = False
 
 
 @dataclass(frozen=True, slots=True)

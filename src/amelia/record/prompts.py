@@ -12,6 +12,7 @@ from pathlib import Path
 from amelia.context.texts import Texts, misfit
 from amelia.model.errors import ConfigError
 from amelia.record.runs import RunDirectory
+from amelia.system.regular import read_regular
 
 _SUFFIX = ".md"
 _LARGEST = 100_000
@@ -58,7 +59,7 @@ def _own(name: str, path: Path) -> str:
     if name not in shipped:
         raise ConfigError(f"prompts.{name}: there is no such text", hint=f"known are {', '.join(shipped)}")
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_regular(path, 4 * _LARGEST + 1).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as problem:
         raise ConfigError(f"prompts.{name}: {path} cannot be read: {problem}") from problem
     if len(text) > _LARGEST:

@@ -4,11 +4,14 @@ A directory is Amelia's if it has a mark with its name, or a journal whose first
 versions made no marks. Whatever else lies there is not taken for a run.
 """
 
+import fcntl
+import hashlib
+import os
 import re
 import secrets
 import time
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from difflib import get_close_matches
@@ -20,6 +23,7 @@ from amelia.model.facts import RunId, RunStarted
 from amelia.model.journal import Recorded
 from amelia.model.plan import UnitId
 from amelia.record.journal import read_journal
+from amelia.system.git_places import PROCESSES
 from amelia.system.ownership import (
     RESERVED,
     OwnedKind,
@@ -36,7 +40,7 @@ _REVIEWS = "reviews"
 REVIEW_UNIT = UnitId("review")
 """The only unit of a review on its own."""
 
-_LOCK = "processes.lock"
+_STARTING = "starting.lock"
 _PORTION = 100
 _LONG_AGO = 60.0  # seconds; between the directory and its journal lies a moment
 
@@ -118,11 +122,11 @@ class RunDirectory:
 
     def lock(self, lane: int) -> Path:
         """Returns the file that tells which processes work in a lane."""
-        return self.lanes / str(lane) / _LOCK
+        return self.lanes / str(lane) / PROCESSES
 
     def lock_beside(self, worktree: Path) -> Path:
         """Returns that file for a worktree of a lane."""
-        return worktree.parent / _LOCK
+        return worktree.parent / PROCESSES
 
     @property
     def prompts(self) -> Path:
@@ -148,6 +152,22 @@ def new_run(home: Path, plan_name: str, today: datetime) -> RunDirectory:
     """Makes the directory of a new run, named after its plan and the day."""
     stem = _UNSAFE.sub("-", Path(plan_name).stem.lower()).strip("-")[:_LONGEST].strip("-") or "plan"
     return _made(home / "runs" / f"{stem}-{today:%m%d}-{secrets.token_hex(2)}", OwnedKind.RUN)
+
+
+@contextmanager
+def starting(home: Path, what: str) -> Generator[None]:
+    """Holds the right to start something; a `BlockingIOError` if another process has it at this moment.
+
+    One file serves all: every thing is a byte of it, none of which is ever written.
+    """
+    home.mkdir(parents=True, exist_ok=True)
+    place = int.from_bytes(hashlib.sha256(os.fsencode(what)).digest()[:7])
+    with (home / _STARTING).open("ab") as file:
+        try:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
+        except PermissionError as problem:  # the other name of the same error
+            raise BlockingIOError(problem.errno, problem.strerror) from problem
+        yield
 
 
 def new_review(home: Path, today: datetime) -> RunDirectory:

@@ -43,6 +43,7 @@ from amelia.record.runs import RunDirectory
 from amelia.run.faults import MENDED_BY_PERSON
 from amelia.system.git_commands import untracked
 from amelia.system.git_places import Lane
+from amelia.workspace.pipes import remove_pipes
 
 A = TypeVar("A")
 Tell: TypeAlias = Callable[[ev.Event], None]
@@ -224,7 +225,7 @@ def _read(question: Question[A], ended: TurnEnded) -> A | Invalid:
 
 def _changed(desk: Desk, lane: Lane) -> str:
     """Returns which files of a lane are not what was put there, as far as a line has room."""
-    found = set(untracked(lane.repository, "--modified", "--deleted"))
+    found = {*remove_pipes(lane.directory), *untracked(lane.repository, "--modified", "--deleted")}
     paths = sorted(path for path in found if not path.startswith(desk.shown))
     more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
     return ", ".join(paths[:_SHOWN]) + more

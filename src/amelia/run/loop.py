@@ -16,7 +16,7 @@ import os
 import signal
 import threading
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import reduce
@@ -165,8 +165,23 @@ class Coordinator(Generic[S, C]):
             self._tell(lambda watcher: watcher.show(past[-1:], self._run))
         else:
             self._tell(lambda watcher: watcher.begin(past))
-            events = [*found, ev.RunResumed(os.getpid())]
-            self._record(events, reduce(self._machine.evolve, events, self._run))
+            before = reduce(self._machine.evolve, found, self._run)
+            wishes = list(self._left_before(before))
+            events = [*found, *(wish.wanted for wish in wishes), ev.RunResumed(os.getpid())]
+            self._record(events, reduce(self._machine.evolve, events, self._run), answering=wishes)
+
+    def _left_before(self, run: S) -> Iterator[Request]:
+        """Yields the wishes that fit where the run was left, but not any more once it goes on by itself.
+
+        To try a unit again whose step broke is one: a run that is resumed does that anyway.
+        """
+        for request in self._journal.requests():
+            resumed = self._machine.evolve(run, ev.RunResumed(os.getpid()))
+            if self._machine.refusal(run, request.wanted) is None and self._machine.refusal(
+                resumed, request.wanted
+            ):
+                run = self._machine.evolve(run, request.wanted)
+                yield request
 
     async def _go(self, tasks: TaskGroup) -> None:
         news: list[ev.Event] = []

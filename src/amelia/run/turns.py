@@ -19,8 +19,8 @@ from amelia.run.asking import ENDED_WELL, Answer, Tell
 from amelia.run.faults import broken_step
 from amelia.run.sessions import Carried, carry_out
 from amelia.run.waiting import wait_until
-from amelia.run.workshop import Workshop
-from amelia.system.git_places import Purpose
+from amelia.run.workshop import NotKeptError, Workshop
+from amelia.system.git_places import Lane, Purpose
 from amelia.workspace.diff import changes
 from amelia.workspace.unkept import Unkept
 
@@ -40,9 +40,11 @@ async def start_turn(shop: Workshop, command: StartTurn, tell: Tell) -> tuple[ev
     await to_thread.run_sync(shop.show_record, lane)
     carried = await carry_out(shop, command, lane, tell=tell)
     answer, ended = carried.answer, carried.answer.ended
-    kept = await to_thread.run_sync(lambda: shop.keep(at, lane, shop.ref(at)))
+    kept = await to_thread.run_sync(_keep, shop, command, lane)
     if (broke := broken_step(at, ev.Step.DRIVE, ended)) is not None:
         return (broke,)
+    if isinstance(kept, str):
+        return (*_undone(shop, command, carried), await to_thread.run_sync(_unkept, shop, command, kept))
     ending, summary = _verdict(answer, command.allowance)
     report = answer.found if isinstance(answer.found, Report) else None
     question = question_of(report.needs_clarification, shop.now()) if report is not None else None
@@ -63,6 +65,35 @@ async def start_turn(shop: Workshop, command: StartTurn, tell: Tell) -> tuple[ev
             reported=report is not None or ending is not Ending.OK,
             progressed=await to_thread.run_sync(lambda: bool(changes(shop.store, command.start, kept.tree))),
         ),
+    )
+
+
+def _keep(shop: Workshop, command: StartTurn, lane: Lane) -> Snapshot | str:
+    """Returns what is kept of a turn; where git cannot keep it, why, and the lane is made anew."""
+    try:
+        return shop.keep(command.at, lane, shop.ref(command.at))
+    except NotKeptError as problem:
+        place = shop.put_aside(lane)
+        return f"Git cannot keep what was left in the worktree:\n{problem.detail}\nThe files are in {place}."
+
+
+def _undone(shop: Workshop, command: StartTurn, carried: Carried) -> Iterator[ev.SubtaskFailed]:
+    """Yields the tasks of a phase that began, and are as good as not begun."""
+    for task in carried.begun if shop.facts.mode is Mode.PHASED else ():
+        if task not in carried.finished:
+            yield ev.SubtaskFailed(command.at.unit, task, command.at.attempt)
+
+
+def _unkept(shop: Workshop, command: StartTurn, why: str) -> ev.AttemptEnded:
+    """Returns the end of a turn of which nothing could be kept: the next one begins where it began."""
+    again = "Do the work again, without files that git does not take."
+    return ev.AttemptEnded(
+        unit=command.at.unit,
+        attempt=command.at.attempt,
+        ending=Ending.FAILED,
+        work=shop.keep_start(command.at, command.start),
+        summary=f"{why}\n{again}"[:_LONGEST],
+        progressed=False,
     )
 
 

@@ -18,16 +18,18 @@ from amelia.land.message import trailers, unit_message
 from amelia.model.commands import Place
 from amelia.model.errors import GitError
 from amelia.model.events import RunStarted
-from amelia.model.git import CommitId, NotTaken, Snapshot, Stamp, TreeId, attempt_ref
+from amelia.model.git import CommitId, NotTaken, Snapshot, Stamp, TreeId, Work, attempt_ref
 from amelia.model.plan import Unit, UnitId
 from amelia.run.asking import Desk
 from amelia.run.recording import Recorder
-from amelia.system.git_commands import tree_of, untracked
+from amelia.system.git_commands import commit_tree, tree_of, untracked
 from amelia.system.git_places import Lane, Purpose, Store
+from amelia.workspace.aside import set_aside
 from amelia.workspace.generated import exclude_generated, find_generated, left_out
 from amelia.workspace.lanes import prepare
+from amelia.workspace.pipes import find_pipes, remove_pipes
 from amelia.workspace.removal import open_up
-from amelia.workspace.snapshot import snapshot
+from amelia.workspace.snapshot import keep, snapshot
 from amelia.workspace.standalone import Written
 from amelia.workspace.unkept import Unkept, mark, unkept_in, unmark
 
@@ -69,8 +71,10 @@ class Workshop:
         Ignored files that could speak for the tree stay only where the setup command is known to make them.
         """
         lane = Lane(self.store, number, Purpose.CHECK)
-        keeps, written = self.facts.verify.setup is not None, self._written_in(lane)
-        _with_access(lane, lambda: prepare(lane, tree=tree, base=base, keeps_ignored=keeps, written=written))
+        keeps = self.facts.verify.setup is not None
+        self._fill(
+            lane, lambda written: prepare(lane, tree=tree, base=base, keeps_ignored=keeps, written=written)
+        )
         return lane
 
     def show_work(self, lane: Lane, *, tree: TreeId, base: CommitId) -> None:
@@ -78,8 +82,12 @@ class Workshop:
         is_held = self._held.pop(lane.number, None) == tree
         # Hooks, the tests of the work and other agents had their turn since it was kept; a look costs half.
         is_filled = is_held and not _with_access(lane, lambda: _strays(lane))
-        written = self._written_in(lane)
-        _with_access(lane, lambda: prepare(lane, tree=tree, base=base, is_filled=is_filled, written=written))
+        self._fill(
+            lane,
+            lambda written: prepare(
+                lane, tree=tree, base=base, is_filled=is_filled and lane.index.exists(), written=written
+            ),
+        )
         self.show_record(lane)
 
     def show_record(self, lane: Lane) -> None:
@@ -108,9 +116,25 @@ class Workshop:
         self.keep_leftover(lane)
         self._held.pop(lane.number, None)
         refs = {retry.ref: retry.commit} if retry is not None and retry.ref and retry.commit else {}
-        written = self._written_in(lane)
-        _with_access(lane, lambda: prepare(lane, tree=start, base=unkept.base, refs=refs, written=written))
+        self._fill(
+            lane, lambda written: prepare(lane, tree=start, base=unkept.base, refs=refs, written=written)
+        )
         mark(lane, unkept)
+
+    def _fill(self, lane: Lane, fill: Callable[[Written], object]) -> None:
+        """Fills a lane; where nothing helps against what is there, that is put aside, and the lane is new."""
+        try:
+            _with_access(lane, lambda: fill(self._written_in(lane)))
+        except (OSError, GitError, RecursionError):
+            if self.put_aside(lane) is None:
+                raise
+            fill(self._written_in(lane))
+
+    def put_aside(self, lane: Lane) -> Path | None:
+        """Puts the files of a lane aside, which is then made anew; returns where they are."""
+        self._held.pop(lane.number, None)
+        self._written.pop(lane.directory, None)
+        return set_aside(lane)
 
     def keep_leftover(self, lane: Lane) -> None:
         """Keeps what a turn that was cut off, or a person, left in a lane."""
@@ -118,14 +142,28 @@ class Workshop:
         if left is not None:
             # As it was left, without hooks: they have no say about what is not to land.
             what = replace(left, ref=f"{left.ref}-interrupted")
-            self._keep(lane, what, message=_LEFT)
+            try:
+                self._keep(lane, what, message=_LEFT)
+            except NotKeptError:
+                self.put_aside(lane)  # as it is: git has no room for it, and others need the lane
 
     def keep(self, at: Place, lane: Lane, ref: str) -> Snapshot:
         """Keeps the files of a lane as the commit that an attempt, or a person, made of a unit."""
         return self._keep(lane, Unkept(at.base, ref), message=self.message(at), unit=at.assigned)
 
+    def keep_start(self, at: Place, start: CommitId) -> Work:
+        """Keeps the files with which a turn began as what it left."""
+        tree, message = self.tree(start), self.message(at)
+        where = self.store.repository
+        commit = commit_tree(where, tree, parents=(at.base,), message=message, stamp=self.stamp())
+        keep(self.store, self.ref(at), commit)
+        self._trees[commit] = tree
+        return Work(commit, tree)
+
     def _keep(self, lane: Lane, what: Unkept, *, message: str, unit: Unit | None = None) -> Snapshot:
         """Keeps the files of a lane; hooks have a say about the work of a unit only."""
+        for path, kind in find_pipes(lane.directory):  # before git looks at anything
+            raise NotKeptError(lane, f"{path} is {kind}, which git cannot read")
         _with_access(lane, lambda: self.recorder.hide_from(lane))
         self._exclude_generated(lane, unit)
         kept = snapshot(
@@ -137,10 +175,7 @@ class Workshop:
             with_hooks=unit is not None,
         )
         if isinstance(kept, NotTaken):
-            raise GitError(
-                f"{lane.directory}: what was left there cannot be kept: {kept.detail}",
-                hint="mend the files there, then run `amelia resume`; nothing there was changed",
-            )
+            raise NotKeptError(lane, kept.detail)
         unmark(lane)
         self._trees[kept.commit] = kept.tree
         if not kept.absorbed and not kept.unsaved:
@@ -203,6 +238,17 @@ class Workshop:
         )
 
 
+class NotKeptError(GitError):
+    """The files of a lane are such that git cannot keep them; `detail` says why."""
+
+    def __init__(self, lane: Lane, detail: str) -> None:
+        super().__init__(
+            f"{lane.directory}: what was left there cannot be kept: {detail}",
+            hint="mend the files there, and say it again; nothing there was changed",
+        )
+        self.detail = detail
+
+
 def _with_access(lane: Lane, act: Callable[[], T]) -> T:
     """Does something in a lane, if need be once more after everything there is open to us again."""
     try:
@@ -221,4 +267,6 @@ def _other_pieces(unit: Unit, chronicle: Chronicle) -> Iterator[OtherPiece]:
 
 def _strays(lane: Lane) -> list[str]:
     """Returns what of a lane is not as its index has it."""
-    return untracked(lane.repository, "--modified", "--deleted", "--directory")
+    return remove_pipes(lane.directory) or untracked(
+        lane.repository, "--modified", "--deleted", "--directory"
+    )

@@ -2,6 +2,8 @@
 
 - Nothing of the caller's `GIT_*` variables reaches git, so a command looks only where it was told to.
 - Output goes to files, not pipes: whatever a filter or a hook leaves running cannot block us.
+- Where git starts a program of the user's (a hook, a filter, gpg), it runs under a supervisor: nothing of it
+  outlives the command, or Amelia.
 - No command here ever waits for a person, collects garbage, or runs a hook unless that is its purpose.
 - The functions are synchronous, keep no state and may be called from any thread.
 """
@@ -12,14 +14,15 @@ import signal
 import subprocess  # noqa: TID251 - this is the place for it
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryFile
-from threading import Event, Timer
 from typing import IO
 
 from amelia.model.errors import ConfigError, GitError
+from amelia.system.guarded import Streams, bounded, run_guarded
+from amelia.system.supervisors import Order
 
 OLDEST: tuple[int, int] = (2, 38)  # `merge-tree --write-tree`
 PATIENCE = timedelta(minutes=10)
@@ -43,6 +46,8 @@ _SETTINGS = (
     "core.fsync=committed",  # what the journal names must survive a power cut
     "core.fsyncMethod=batch",
     "core.quotePath=false",
+    "i18n.commitEncoding=UTF-8",  # what we write, and what we read
+    "i18n.logOutputEncoding=UTF-8",
     "color.ui=false",
     "core.fsmonitor=false",  # a daemon or a command for each look at the files
     "core.untrackedCache=false",
@@ -62,11 +67,15 @@ _AS_USER = ("gc.auto=0", "maintenance.auto=false", "color.ui=false")
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """Where a git command looks: a git directory, and the files and the index that go with it."""
+    """Where a git command looks: a git directory, and the files and the index that go with it.
+
+    One that `has_programs` may start filters or merge drivers of the user's with any command.
+    """
 
     git_dir: Path
     work_tree: Path | None = None
     index: Path | None = None
+    has_programs: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +102,8 @@ class Call:
     """How a command is run apart from its arguments.
 
     `limit` is how many bytes of output are wanted; `output` is a file that gets it instead. A call `as_user`
-    does what the user asked for, in their own checkout: their settings and their hooks hold.
+    does what the user asked for, in their own checkout: their settings and their hooks hold. One that starts
+    a program of the user's is `is_guarded`, and says so in a `lock`, if there is one for it.
     """
 
     stdin: bytes | IO[bytes] = b""
@@ -104,6 +114,8 @@ class Call:
     limit: int = -1
     with_hooks: bool = False
     as_user: bool = False
+    is_guarded: bool = False
+    lock: Path | None = None
 
 
 _PLAIN = Call()
@@ -114,6 +126,8 @@ def run_git(where: Repository | Path, *arguments: str, call: Call = _PLAIN) -> A
 
     An exit code that the call does not accept is a `GitError`; with `accept=None` everything is an answer.
     """
+    if isinstance(where, Repository) and where.has_programs:
+        call = replace(call, is_guarded=True)
     settings = _AS_USER if call.as_user else _SETTINGS if call.with_hooks else (*_SETTINGS, _NO_HOOKS)
     argv = ["git", "--no-pager", *(part for setting in settings for part in ("-c", setting)), *arguments]
     directory = where if isinstance(where, Path) else where.work_tree or where.git_dir
@@ -151,6 +165,10 @@ def _environment(where: Repository | Path) -> dict[str, str]:
 
 def _run(argv: Sequence[str], directory: Path, *, environment: Mapping[str, str], call: Call) -> Answer:
     with _given(call.stdin) as given, TemporaryFile() as out, TemporaryFile() as err:
+        if call.is_guarded:
+            order = Order(argv=argv, cwd=directory, env=environment, keeps_errors=True, lock=call.lock)
+            code = run_guarded(order, Streams(given, call.output or out, err), patience=call.patience)
+            return Answer(code, _read(out, call.limit), os.fsdecode(_read(err, -1)))
         try:
             process = subprocess.Popen(  # noqa: S603 - an argument list, no shell
                 argv,
@@ -177,24 +195,14 @@ def _given(stdin: bytes | IO[bytes]) -> AbstractContextManager[IO[bytes]]:
 
 
 def _wait(process: subprocess.Popen[bytes], patience: timedelta) -> int | None:
-    has_waited_enough = Event()
-
-    def end() -> None:
-        has_waited_enough.set()
-        _kill(process)
-
-    # A wait with a timeout polls, and costs more than git itself.
-    timer = Timer(patience.total_seconds(), end)
-    timer.daemon = True
-    timer.start()
-    try:
-        # Not taken away yet: until then its group cannot be mistaken for another one.
-        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-    finally:
-        timer.cancel()
-        _kill(process)  # what a hook or a filter left running, too: it may be an agent's
-        code = process.wait()
-    return None if has_waited_enough.is_set() else code
+    with bounded(patience, lambda: _kill(process)) as is_up:
+        try:
+            # Not taken away yet: until then its group cannot be mistaken for another one.
+            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        finally:
+            _kill(process)  # what a filter left running, too: it may be an agent's
+            code = process.wait()
+    return None if is_up.is_set() else code
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

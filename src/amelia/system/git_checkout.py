@@ -59,7 +59,7 @@ def files_not_tracked(where: Repository) -> list[str]:
 
 def push(where: Repository, remote: str, refspec: str, *, environment: Mapping[str, str]) -> Answer:
     """Makes a ref of a remote name a commit that is here; never by force."""
-    call = Call(accept=None, as_user=True, environment=environment)
+    call = Call(accept=None, as_user=True, environment=environment, is_guarded=True)
     return run_git(where, "push", "--quiet", remote, refspec, call=call)
 
 

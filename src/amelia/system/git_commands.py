@@ -157,7 +157,7 @@ def load_index(where: Repository, tree: Treeish) -> None:
 
 def store_files(where: Repository, paths: Iterable[str]) -> list[str]:
     """Stores files of the worktree as they are, and returns their ids in the same order."""
-    names = "".join(f"{path}\n" for path in paths).encode()
+    names = os.fsencode("".join(f"{path}\n" for path in paths))
     flags = ("-w", "--no-filters", "--stdin-paths")
     return run_git(where, "hash-object", *flags, call=Call(stdin=names)).text.split()
 
@@ -213,15 +213,15 @@ def commit_tree(
 ) -> CommitId:
     """Stores a commit; the same arguments give the same commit, unless it is signed."""
     flags = [part for parent in parents for part in ("-p", parent)]
-    call = Call(stdin=os.fsencode(message), environment=_signature(stamp))
+    call = Call(stdin=os.fsencode(message), environment=_signature(stamp), is_guarded=is_signed)
     return CommitId(
         run_git(where, "commit-tree", *(["-S"] if is_signed else []), *flags, tree, call=call).text
     )
 
 
-def run_hook(where: Repository, hook: str, *arguments: str, patience: timedelta) -> Answer:
-    """Runs a hook of the repository in the worktree."""
-    call = Call(accept=None, patience=patience, with_hooks=True)
+def run_hook(where: Repository, hook: str, *arguments: str, patience: timedelta, lock: Path) -> Answer:
+    """Runs a hook of the repository in the worktree, under the lock of whoever works there."""
+    call = Call(accept=None, patience=patience, with_hooks=True, is_guarded=True, lock=lock)
     return run_git(where, "hook", "run", "--ignore-missing", hook, "--", *arguments, call=call)
 
 

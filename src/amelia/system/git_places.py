@@ -13,6 +13,11 @@ from pathlib import Path
 from amelia.model.git import CommitId, Identity
 from amelia.system.git import Repository
 
+PROCESSES = "processes.lock"
+"""The name of the file that tells which processes work in a lane."""
+
+_PROGRAMS = (".clean", ".smudge", ".process", ".driver")
+
 
 @dataclass(frozen=True, slots=True)
 class ConfigEntry:
@@ -44,6 +49,11 @@ class Source:
         """Returns where git commands about the user's repository look."""
         return Repository(self.git_dir, work_tree=self.top)
 
+    @property
+    def has_programs(self) -> bool:
+        """Says whether git may start programs of the user's that change or merge files."""
+        return any(entry.key.endswith(_PROGRAMS) and entry.value for entry in self.config)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Store:
@@ -61,7 +71,7 @@ class Store:
     @property
     def repository(self) -> Repository:
         """Returns where git commands about the run's commits look."""
-        return Repository(self.git_dir)
+        return Repository(self.git_dir, has_programs=self.source.has_programs)
 
 
 class Purpose(StrEnum):
@@ -85,6 +95,11 @@ class Lane:
         return self.store.directory / "lanes" / str(self.number) / self.purpose
 
     @property
+    def lock(self) -> Path:
+        """Returns the file that tells which processes work in the lane."""
+        return self.directory.parent / PROCESSES
+
+    @property
     def git_dir(self) -> Path:
         """Returns the git directory with the lane's own HEAD and index."""
         return self.store.git_dir / "lanes" / f"{self.number}-{self.purpose}"
@@ -97,10 +112,10 @@ class Lane:
     @property
     def repository(self) -> Repository:
         """Returns where git commands about the lane's files look."""
-        return Repository(self.git_dir, work_tree=self.directory, index=self.index)
+        return repository_at(self.directory, has_programs=self.store.source.has_programs)
 
 
-def repository_at(worktree: Path) -> Repository:
+def repository_at(worktree: Path, *, has_programs: bool = False) -> Repository:
     """Returns where git commands about a lane's files look, for the lane whose worktree this is."""
     git_dir = worktree.parents[2] / "store.git" / "lanes" / f"{worktree.parent.name}-{worktree.name}"
-    return Repository(git_dir, work_tree=worktree, index=git_dir / "index")
+    return Repository(git_dir, worktree, git_dir / "index", has_programs=has_programs)

@@ -12,7 +12,7 @@ import os
 import signal
 import time
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -22,6 +22,7 @@ import anyio
 
 from amelia.model.errors import AmeliaError
 from amelia.system import supervise
+from amelia.system.awake import awake_for
 from amelia.system.supervisors import GRACE, Order, Supervisor, ordered, prepare_next
 from amelia.system.wall import Wall
 
@@ -174,19 +175,19 @@ async def run_supervised(
 ) -> Finished:
     """Runs a command to its end or its time, whichever comes first, with all its output in a file."""
     started = time.monotonic()
-    exit_code, report = None, bytearray()
-    with _Sink(output) as sink, anyio.move_on_after(timeout.total_seconds()):
-        async with supervised(argv, cwd=cwd, env=env, lock=lock, wall=wall, reports=reports) as process:
-            try:
-                async with anyio.create_task_group() as tasks:
-                    tasks.start_soon(process.read_report, report)
-                    async for chunk in process.stdout:
-                        sink.write(chunk)
-                    exit_code = await process.wait()
-            except ExceptionGroup as problems:  # a disk that is full
-                raise problems.exceptions[0] from problems
-    seconds = time.monotonic() - started
-    return Finished(exit_code, exit_code is None, seconds, sink.truncated, bytes(report))
+    exit_code, report = 0, bytearray()
+    with _Sink(output) as sink:
+        async with (
+            awake_for(timeout.total_seconds()) as scope,
+            supervised(argv, cwd=cwd, env=env, lock=lock, wall=wall, reports=reports) as process,
+            anyio.create_task_group() as tasks,
+        ):
+            tasks.start_soon(process.read_report, report)
+            async for chunk in process.stdout:
+                sink.write(chunk)
+            exit_code = await process.wait()
+    is_cut, seconds = scope.cancelled_caught, time.monotonic() - started
+    return Finished(None if is_cut else exit_code, is_cut, seconds, sink.truncated, bytes(report))
 
 
 def spawn_detached(argv: Sequence[str], *, env: Mapping[str, str], log: Path) -> int:
@@ -230,24 +231,12 @@ async def _end_trees(token: str, known: Iterable[tuple[int, int]] = ()) -> set[i
     found: set[int] = set()
     with anyio.move_on_after(PATIENCE):
         while True:
-            roots = {pid for pid, started in known if is_alive(pid, started)} | _carriers(token)
+            roots = {pid for pid, started in known if is_alive(pid, started)} | supervise.carriers(token)
             found = roots | supervise.descendants(roots)
             if not found:
                 break
             supervise.kill(found)
             await anyio.sleep(PAUSE)
-    return found
-
-
-def _carriers(token: str) -> set[int]:
-    """Returns the living processes that have the token in their environment."""
-    mark = f"{supervise.MARK}={token}".encode()
-    found: set[int] = set()
-    for process in supervise.read_processes():
-        with suppress(OSError):  # gone, or not ours to look into
-            environment = Path(f"/proc/{process.pid}/environ").read_bytes()
-            if not process.is_zombie and mark in environment.split(b"\0"):
-                found.add(process.pid)
     return found
 
 

@@ -101,6 +101,21 @@ def descendants(roots: Iterable[int]) -> set[int]:
     return found
 
 
+def carriers(token: str) -> set[int]:
+    """Returns the living processes that have the token in their environment."""
+    mark = f"{MARK}={token}".encode()
+    found: set[int] = set()
+    for process in read_processes():
+        try:
+            with open(f"/proc/{process.pid}/environ", "rb") as file:  # noqa: PTH123 - see above
+                environment = file.read()
+        except OSError:
+            continue  # gone, or not ours to look into
+        if not process.is_zombie and mark in environment.split(b"\0"):
+            found.add(process.pid)
+    return found
+
+
 def kill(pids: Iterable[int], number: int = signal.SIGKILL) -> None:
     """Sends a signal to processes that may have gone already."""
     for pid in pids:

@@ -40,7 +40,7 @@ class Order:
     argv: Sequence[str]
     cwd: Path
     env: Mapping[str, str]
-    stdin: bytes
+    stdin: bytes = b""
     keeps_errors: bool
     lock: Path | None
     wall: Wall | None = None
@@ -170,7 +170,7 @@ async def _spawn(
         # A cancellation in the middle would leave a process that nobody owns.
         with anyio.CancelScope(shield=True):
             process = await anyio.open_process(
-                _command(*pipes),
+                supervisor_command(*pipes),
                 env=clean_environment({supervise.MARK: token}),
                 stdin=stdin,
                 stderr=errors,
@@ -184,7 +184,8 @@ async def _spawn(
     return process
 
 
-def _command(control: int, report: int) -> list[str]:
+def supervisor_command(control: int, report: int) -> list[str]:
+    """Returns how a supervisor is started that reads its order from a pipe, and hands on one for a report."""
     return [
         sys.executable,
         "-I",  # neither the caller's PYTHON… variables nor the current directory

@@ -16,6 +16,7 @@ from amelia.system.git_commands import add_all, commit_tree, forget, new_gitlink
 from amelia.system.git_places import Lane, Purpose, Source, Store
 from amelia.workspace.generated import exclude_generated, find_generated, left_out
 from amelia.workspace.lanes import point_at
+from amelia.workspace.source import refuse_pipes
 
 _MESSAGE = "What was in the checkout\n"
 _SHOWN = 5
@@ -49,6 +50,7 @@ def refuse_conflicts(source: Source) -> None:
 
 def capture(store: Store, head: CommitId, *, stamp: Stamp) -> Captured:
     """Takes the checkout of the store's source as it is now."""
+    refuse_pipes(store.source)
     lane = Lane(store, 1, Purpose.WORK)
     point_at(lane, head)
     where = Repository(lane.git_dir, work_tree=store.source.top, index=store.git_dir / "captured")

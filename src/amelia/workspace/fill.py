@@ -5,12 +5,15 @@ index is made anew and everything is tried once more.
 """
 
 from pathlib import Path
+from typing import NoReturn
 
 from amelia.model.errors import GitError
 from amelia.model.git import Treeish
 from amelia.system.git import Answer, Repository
 from amelia.system.git_commands import clean, read_tree
 from amelia.workspace.removal import open_up
+
+_LONGEST = 4000
 
 
 def fill(where: Repository, tree: Treeish, *, within: Path, keeps_ignored: bool) -> None:
@@ -26,10 +29,10 @@ def fill(where: Repository, tree: Treeish, *, within: Path, keeps_ignored: bool)
         where.index.unlink(missing_ok=True)
         _demand(read_tree(where, tree), where)
     cleaned = clean(where, keeps_ignored=keeps_ignored)
-    if cleaned.code != 0:
+    if not _is_clean(cleaned):
         open_up(where.work_tree, within=within)
         cleaned = clean(where, keeps_ignored=keeps_ignored)
-        _demand(cleaned, where)
+        _demand_clean(cleaned, where)
     if cleaned.out:
         # A link in the place of a directory may have looked like the files behind it.
         _demand(read_tree(where, tree), where)
@@ -44,9 +47,23 @@ def _is_done(answer: Answer) -> bool:
     return answer.code == 0 and "unable to" not in answer.err
 
 
+def _is_clean(answer: Answer) -> bool:
+    # Git warns of what it cannot reach or remove, and sometimes that is all.
+    return answer.code == 0 and "warning: could not " not in answer.err
+
+
+def _demand_clean(answer: Answer, where: Repository) -> None:
+    if not _is_clean(answer):
+        _fail(answer, where)
+
+
 def _demand(answer: Answer, where: Repository) -> None:
     if not _is_done(answer):
-        raise GitError(
-            f"{where.work_tree}: the files of a tree cannot be put there: {answer.err.strip()}",
-            hint="look at the permissions and the free space there; the directory may be deleted",
-        )
+        _fail(answer, where)
+
+
+def _fail(answer: Answer, where: Repository) -> NoReturn:
+    raise GitError(
+        f"{where.work_tree}: the files of a tree cannot be put there: {answer.err.strip()[:_LONGEST]}",
+        hint="look at the permissions and the free space there; the directory may be deleted",
+    )

@@ -10,6 +10,7 @@
 
 import fcntl
 import os
+import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from itertools import dropwhile
@@ -19,6 +20,7 @@ from amelia.model.git import Treeish
 from amelia.system.git import Repository
 from amelia.system.git_commands import list_paths, unignored, untracked
 from amelia.system.git_places import Source, Store
+from amelia.system.regular import read_regular
 
 _DIRECTORIES = (
     *("__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".pytype", ".hypothesis", ".tox", ".nox"),
@@ -89,13 +91,12 @@ def find_generated(where: Repository, *, declared: Iterable[str] = ()) -> tuple[
     found: list[str] = []
     while waiting:
         path = PurePosixPath(waiting.pop())
-        if (top / path).is_symlink() or not (top / path).is_dir():
+        if not _is_directory(top / path):
             continue
         if path not in wanted and _is_made_by_a_tool(top, path):
             found.append(f"{path}/")
             continue
-        with os.scandir(top / path) as entries:
-            folders = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+        folders = _folders(top / path)
         waiting.extend(f"{path / name}" for name in folders if name != ".git" and not _is_excluded(name))
     return tuple(sorted(found))
 
@@ -156,19 +157,41 @@ def _is_excluded(name: str) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in _DIRECTORIES)
 
 
+def _is_directory(place: Path) -> bool:
+    """Says whether this is a directory that can be looked at, and no link to one."""
+    try:
+        return stat.S_ISDIR(place.lstat().st_mode)
+    except OSError:  # for one, a path that is longer than the system allows
+        return False
+
+
 def _is_made_by_a_tool(top: Path, path: PurePosixPath) -> bool:
     place = top / path
-    if any(next(place.parent.glob(sign), None) for sign in _BESIDE.get(path.name, ())):
-        return True
-    return any((place / sign).exists() for sign in _INSIDE) or _is_tagged(place / _TAG)
+    try:
+        if any(next(place.parent.glob(sign), None) for sign in _BESIDE.get(path.name, ())):
+            return True
+        return any((place / sign).exists() for sign in _INSIDE) or _is_tagged(place / _TAG)
+    except PermissionError:
+        raise
+    except OSError:
+        return False  # what cannot be looked at is for git to speak of
+
+
+def _folders(place: Path) -> list[str]:
+    try:
+        with os.scandir(place) as entries:
+            return [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+    except PermissionError:
+        raise  # access is taken back, and this is asked again
+    except OSError:
+        return []
 
 
 def _is_tagged(tag: Path) -> bool:
     """Says whether a directory is a cache by the convention that backup programs follow."""
     if tag.is_symlink() or not tag.is_file():
         return False
-    with tag.open("rb") as file:
-        return file.read(len(_SIGNATURE)) == _SIGNATURE
+    return read_regular(tag, len(_SIGNATURE)) == _SIGNATURE
 
 
 def _own_rules(source: Source) -> Iterator[Path]:

@@ -38,10 +38,10 @@ def checked_message(
 
 
 def _run(lane: Lane, hook: str, *arguments: str, patience: timedelta) -> HookRefused | None:
-    answer = run_hook(lane.repository, hook, *arguments, patience=patience)
+    answer = run_hook(lane.repository, hook, *arguments, patience=patience, lock=lane.lock)
     if answer.code == 0:
         return None
     said = (answer.text + answer.err).strip()[-_LONGEST_OUTPUT:]
     if answer.code is None:
-        return HookRefused(hook, f"{said}\nThe hook did not end within {patience}.".lstrip())
+        return HookRefused(hook, f"{said}\nThe hook did not end within {patience}.".lstrip(), is_late=True)
     return HookRefused(hook, said or f"The hook ended with exit code {answer.code} and said nothing.")

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from amelia.model.git import CommitId, Prepared, Treeish
 from amelia.system.git_places import Lane
 from amelia.workspace.fill import fill
+from amelia.workspace.pipes import remove_pipes
 from amelia.workspace.removal import real_directory
 from amelia.workspace.standalone import Standalone, Written, write_repository
 from amelia.workspace.store import AGENT_CONFIG, borrowed_objects
@@ -36,6 +37,7 @@ def prepare(
     remembers what was `written` in this lane before saves its writing, as far as nobody touched it.
     """
     real_directory(lane.directory, within=lane.store.directory)
+    remove_pipes(lane.directory)
     point_at(lane, base)
     if not is_filled:
         fill(lane.repository, tree, within=lane.store.directory, keeps_ignored=keeps_ignored)
@@ -46,7 +48,7 @@ def prepare(
 
 def point_at(lane: Lane, base: CommitId) -> None:
     """Makes the lane's own git directory stand at a commit."""
-    lane.git_dir.mkdir(exist_ok=True)
+    lane.git_dir.mkdir(parents=True, exist_ok=True)
     (lane.git_dir / "commondir").write_text("../..\n")
     (lane.git_dir / "HEAD").write_text(f"{base}\n")
 

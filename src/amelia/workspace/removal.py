@@ -4,16 +4,26 @@
 - The way from there is walked directory by directory. A link on it is refused by name and never followed.
 """
 
+import errno
+import fcntl
 import os
 import shutil
 import stat
-from collections.abc import Generator
+import sys
+from array import array
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from itertools import count
 from pathlib import Path
 
 from amelia.system.ownership import MARK, link_refused, open_owned, retire
 
 _WALK = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_LOOK = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_PEEK = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_TOO_DEEP = frozenset({errno.ENAMETOOLONG, errno.EMFILE, errno.ENFILE})
+_GET_FLAGS, _SET_FLAGS = 0x80086601, 0x40086602  # FS_IOC_GETFLAGS and its counterpart
+_FROZEN = 0x10 | 0x20  # immutable, append only
 
 
 def remove(path: Path, *, within: Path) -> None:
@@ -90,14 +100,59 @@ def _remove(name: str, parent: int) -> None:
     if not stat.S_ISDIR(_mode(name, parent)):
         os.unlink(name, dir_fd=parent)
         return
+    with suppress(OSError, RecursionError):
+        shutil.rmtree(name, dir_fd=parent)
+        return
+    _open_up(name, parent)
+    with suppress(RecursionError):
+        try:
+            shutil.rmtree(name, dir_fd=parent)
+        except OSError as problem:
+            if problem.errno not in _TOO_DEEP:
+                raise
+        else:
+            return
+    _flatten(name, parent)
+
+
+def _flatten(name: str, parent: int) -> None:
+    """Removes a directory that is too deep to walk: what is in a directory of it comes up, level by level."""
+    top = os.open(name, _LOOK, dir_fd=parent)
     try:
-        shutil.rmtree(name, dir_fd=parent)
-    except PermissionError:
-        _open_up(name, parent)
-        shutil.rmtree(name, dir_fd=parent)
+        numbers = count()
+        while names := os.listdir(top):  # noqa: PTH208 - of a descriptor
+            for inner in names:
+                _lift(inner, top, numbers)
+    finally:
+        os.close(top)
+    os.rmdir(name, dir_fd=parent)
+
+
+def _lift(name: str, top: int, numbers: Iterator[int]) -> None:
+    """Removes something directly in a directory; the directories in it are directly there afterwards."""
+    if not stat.S_ISDIR(_mode(name, top)):
+        os.unlink(name, dir_fd=top)
+        return
+    _allow(name, stat.S_IRWXU, top)
+    here = os.open(name, _LOOK, dir_fd=top)
+    try:
+        for inner in os.listdir(here):  # noqa: PTH208 - of a descriptor
+            if stat.S_ISDIR(_mode(inner, here)):
+                _allow(inner, stat.S_IRWXU, here)
+                os.rename(inner, f".lifted-{next(numbers)}", src_dir_fd=here, dst_dir_fd=top)
+            else:
+                os.unlink(inner, dir_fd=here)
+    finally:
+        os.close(here)
+    os.rmdir(name, dir_fd=top)
 
 
 def _open_up(name: str, parent: int) -> None:
+    with suppress(OSError, RecursionError):  # too deep to walk; the upper directories are open by then
+        _open_all(name, parent)
+
+
+def _open_all(name: str, parent: int) -> None:
     _allow(name, stat.S_IRWXU, parent)
     for _, folders, files, here in os.fwalk(name, dir_fd=parent):
         for folder in folders:
@@ -109,5 +164,27 @@ def _open_up(name: str, parent: int) -> None:
 def _allow(name: str, wanted: int, parent: int) -> None:
     with suppress(OSError):
         mode = _mode(name, parent)
+        if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
+            _unfreeze(name, parent)
         if not stat.S_ISLNK(mode) and mode & wanted != wanted:
             os.chmod(name, stat.S_IMODE(mode) | wanted, dir_fd=parent)
+
+
+def _unfreeze(name: str, parent: int) -> None:
+    """Lets a file be changed and removed again that was made immutable, where the system lets us."""
+    if sys.platform != "linux":
+        return
+    try:
+        descriptor = os.open(name, _PEEK, dir_fd=parent)
+    except OSError:
+        return
+    try:
+        flags = array("l", [0])
+        fcntl.ioctl(descriptor, _GET_FLAGS, flags)
+        if flags[0] & _FROZEN:
+            flags[0] &= ~_FROZEN
+            fcntl.ioctl(descriptor, _SET_FLAGS, flags)
+    except OSError:
+        pass  # another file system, or nothing that we may do
+    finally:
+        os.close(descriptor)

@@ -14,6 +14,7 @@ from amelia.workspace.fill import unlock
 from amelia.workspace.hooks import before_commit, checked_message, has_hook
 from amelia.workspace.lanes import point_at
 from amelia.workspace.nested import stage
+from amelia.workspace.pipes import find_pipes
 from amelia.workspace.removal import real_directory
 from amelia.workspace.submodules import disarm, unsaved
 
@@ -23,6 +24,8 @@ def snapshot(
 ) -> Snapshot | NotTaken:
     """Commits the files of a lane on top of the base, keeps the commit under a ref, and runs the hooks."""
     real_directory(lane.directory, within=lane.store.directory)
+    for path, kind in find_pipes(lane.directory):
+        return NotTaken(f"{path} is {kind}: git cannot read it")
     point_at(lane, base)
     unlock(lane.index)
     disarm(lane)
@@ -69,6 +72,6 @@ def _pre_commit(lane: Lane, base: CommitId) -> HookRefused | NotTaken | None:
         staged = stage(lane, base)
         if isinstance(staged, NotTaken):
             return staged
-        if refused is None:
+        if refused is None or refused.is_late:
             break
     return refused

@@ -20,6 +20,7 @@ from amelia.system.git_commands import (
     untracked,
 )
 from amelia.system.git_places import ConfigEntry, Source
+from amelia.workspace.pipes import find_pipes
 
 _TRUE = frozenset({None, "true", "yes", "on", "1"})
 
@@ -66,10 +67,20 @@ def resolve(source: Source, revision: str) -> CommitId:
 
 def uncommitted(source: Source) -> int:
     """Counts the paths that a run will not see: changed, staged or untracked."""
+    refuse_pipes(source)
     changed = set(untracked(source.repository, "--modified", "--deleted"))
     if source.head is not None:
         changed.update(staged_paths(source.repository))
     return len(changed)
+
+
+def refuse_pipes(source: Source) -> None:
+    """Refuses a checkout in which git would wait for ever."""
+    for path, kind in find_pipes(source.top):
+        raise ConfigError(
+            f"{source.top / path} is {kind}: git would wait for it without end",
+            hint="remove it, or put a file there",
+        )
 
 
 def _top_level(path: Path) -> Path:

@@ -168,3 +168,21 @@ def test_permissions_do_not_keep_what_is_ours(own: Path, other: Path) -> None:
     subprocess.run([*NOT_ROOT, sys.executable, "-c", _CLOSED, str(own)], check=True)
     assert is_whole(other)
     assert (other / "deep").stat().st_mode & 0o777 == 0o500
+
+
+def test_what_is_too_deep_to_walk_or_was_frozen_goes_too(own: Path) -> None:
+    here = os.open(own, os.O_RDONLY)
+    for _ in range(1100):
+        os.mkdir("deeper", dir_fd=here)
+        inner = os.open("deeper", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = inner
+        os.close(os.open("file", os.O_WRONLY | os.O_CREAT, dir_fd=here))
+    os.close(here)
+    (own / "ice").mkdir()
+    (own / "ice" / "cube").touch()
+    # Not everybody may do that, and not every file system can.
+    subprocess.run(["chattr", "+i", own / "ice" / "cube", own / "ice"], check=False, capture_output=True)
+    for name in ("deeper", "ice"):
+        remove(own / name, within=own)
+    assert sorted(path.name for path in own.iterdir()) == [MARK]

@@ -19,7 +19,7 @@ from amelia.run.loop import RUN, Coordinator
 from amelia.schedule.machine import fold
 from amelia.testing.journal import MemoryJournal
 from amelia.testing.steps import Performance, ScriptedSteps, good_end, step_name
-from runs import finding, started, unit
+from runs import finding, started, unit, work
 
 pytestmark = pytest.mark.anyio
 
@@ -280,6 +280,22 @@ async def test_a_broken_step_is_made_again_when_the_run_is_resumed() -> None:
     assert run.outcome == COMPLETED
     later = [type(event).__name__ for event in events_of(journal)[before:]]
     assert later[:4] == ["RunResumed", "UnitStarted", "StepStarted", "AttemptReviewed"]
+
+
+async def test_what_broke_can_be_tried_again_fixed_or_split_in_a_run_that_stopped() -> None:
+    for wanted in (
+        ev.UnitReset(ONE, "mind the gap"),
+        ev.UnitFixed(ONE, work("fix")),
+        ev.UnitSplit(ONE, (unit("1a"), unit("1b"))),
+    ):
+        journal = begun()
+        await drive(journal, {"1/drive": raising(GitError("git is gone"))})
+        journal.leave(wanted)
+        journal.leave(ev.UnitReset(ONE))  # by then, it does not wait for a person any more
+        run = await drive(journal)
+        assert run.outcome == COMPLETED
+        assert wanted in events_of(journal)
+        assert journal.requests() == []
 
 
 async def test_a_watcher_of_a_resumed_run_is_told_what_was_and_shown_what_is_new() -> None:

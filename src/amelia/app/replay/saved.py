@@ -39,6 +39,7 @@ from amelia.record.journal import read_journal
 from amelia.record.runs import RunDirectory
 from amelia.system.git import Repository
 from amelia.system.git_commands import tree_of
+from amelia.system.regular import read_regular
 from amelia.workspace.sample import make_sample
 from amelia.workspace.source import open_source
 
@@ -120,7 +121,7 @@ def open_saved(place: Path) -> Replay:
     """Reads a saved replay."""
     expected = _read_expected(place / _EXPECTED)
     settings = load_project(place)
-    data = (place / _PLAN).read_bytes()
+    data = read_regular(place / _PLAN)
     return Replay(
         compiled=compile_with(data, settings.plan, mode=expected.mode),
         plan_path=place / _PLAN,
@@ -200,7 +201,7 @@ def _read_course(file: Path, version: int) -> list[Cue]:
     if not file.exists():
         return []
     try:
-        entries = msgspec.json.Decoder(_Entry).decode_lines(file.read_bytes())
+        entries = msgspec.json.Decoder(_Entry).decode_lines(read_regular(file))
         cues = (_cue(entry, version) for entry in entries)
         return [cue for cue in cues if isinstance(cue, Turn | Reached | Resumed) or is_played(cue)]
     except (msgspec.MsgspecError, JournalError) as problem:
@@ -253,7 +254,7 @@ def _write(file: _File, place: Path) -> None:
 
 def _turns(file: Path) -> Sequence[Table]:
     try:
-        turns = read_script(file.read_bytes())
+        turns = read_script(read_regular(file))
         check_turns(turns)
     except (ScriptError, OutsideError) as problem:
         raise _unreadable(file, problem) from problem
@@ -262,14 +263,14 @@ def _turns(file: Path) -> Sequence[Table]:
 
 def _read_base(file: Path) -> _Base:
     try:
-        return msgspec.toml.decode(file.read_bytes(), type=_Base)
+        return msgspec.toml.decode(read_regular(file), type=_Base)
     except msgspec.MsgspecError as problem:
         raise _unreadable(file, problem) from problem
 
 
 def _read_expected(file: Path) -> _Expected:
     try:
-        return msgspec.json.decode(file.read_bytes(), type=_Expected)
+        return msgspec.json.decode(read_regular(file), type=_Expected)
     except msgspec.MsgspecError as problem:
         raise _unreadable(file, problem) from problem
 

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
+from amelia.system.regular import read_regular
+
 CONFIG_DIR = "CLAUDE_CONFIG_DIR"
 HELPER, MODEL = "apiKeyHelper", "model"
 _READ = (HELPER, MODEL, "awsAuthRefresh", "awsCredentialExport")
@@ -74,8 +76,7 @@ def _files(repository: Path | None) -> Iterator[Path]:
 
 def _read(file: Path) -> Mapping[str, object]:
     try:
-        with file.open("rb") as opened:
-            data: object = json.loads(opened.read(_LARGEST))
+        data: object = json.loads(read_regular(file, _LARGEST))
     except (OSError, ValueError, RecursionError):
         return {}
     return cast("dict[str, object]", data) if isinstance(data, dict) else {}

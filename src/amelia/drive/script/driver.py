@@ -17,12 +17,13 @@ from amelia.drive.script.player import ScriptError, read_script
 from amelia.drive.turn import Program, ProgramTurn, agent_environment
 from amelia.model.agents import DriverInfo, SessionId, TurnSpec
 from amelia.model.errors import ConfigError
+from amelia.system.regular import read_regular
 
 
 def check_script(path: Path) -> None:
     """Raises a `ConfigError` that names file and turn unless the script can be played."""
     try:
-        read_script(path.read_bytes())
+        read_script(read_regular(path))
     except OSError as error:
         raise ConfigError(
             f"{path}: the script cannot be read: {error.strerror}", hint="give the path of a TOML file"

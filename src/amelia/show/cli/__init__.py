@@ -91,6 +91,7 @@ def group(ctx: click.Context) -> None:
 
 def main() -> None:
     """Runs the command line; an error ends it with a message and the exit code of its kind."""
+    _speak_utf_8()
     from amelia.model.errors import AmeliaError  # noqa: PLC0415 - not needed for --help
     from amelia.show.text import printable  # noqa: PLC0415
 
@@ -107,3 +108,12 @@ def main() -> None:
     except OSError as problem:
         click.secho(f"error: {problem}", fg="red", err=True)
         sys.exit(1)
+
+
+def _speak_utf_8() -> None:
+    """Starts this program anew where the locale has an alphabet of its own.
+
+    Plans, commits and most file names are UTF-8 whatever the locale says, and Python takes it at its word.
+    """
+    if sys.getfilesystemencoding() != "utf-8":
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])  # noqa: S606 - no shell

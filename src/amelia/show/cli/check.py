@@ -3,7 +3,7 @@
 import sys
 from difflib import get_close_matches
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import click
 
@@ -16,12 +16,26 @@ from amelia.show.cli.diagram import draw_dot, draw_mermaid
 from amelia.show.cli.tree import draw_errors, draw_plan
 from amelia.show.json import plan_json
 from amelia.show.text import printable
+from amelia.system.regular import open_regular
 
 _DRAWINGS = {"mermaid": draw_mermaid, "dot": draw_dot}
 
 
+class PlanFile(click.File):
+    """A plan that is a regular file, or comes by standard input."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
+        """Opens the plan, which keeps nobody waiting."""
+        if value == "-" or not isinstance(value, str):
+            return super().convert(value, param, ctx)
+        try:
+            return open_regular(Path(value))
+        except OSError as problem:
+            self.fail(f"{printable(value)!r}: {problem.strerror}", param, ctx)
+
+
 @click.command("check")
-@click.argument("plan", type=click.File("rb"))
+@click.argument("plan", type=PlanFile("rb"))
 @click.option(
     "--mode",
     type=click.Choice(["auto", *(mode.value for mode in Mode)]),

@@ -14,6 +14,7 @@ from amelia.model.errors import AmeliaError, ConfigError
 from amelia.record.runs import RunDirectory
 from amelia.record.versions import keep_unaccepted
 from amelia.system.process import run_attached
+from amelia.system.regular import read_regular
 
 _LONGEST = 20_000_000
 _EDITORS = ("VISUAL", "EDITOR")
@@ -51,8 +52,7 @@ def _left(path: Path) -> bytes:
     """Returns what an editor left."""
     if not path.is_file():
         raise ConfigError("the editor left no file; nothing was changed")
-    with path.open("rb") as file:
-        text = file.read(_LONGEST + 1)
+    text = read_regular(path, _LONGEST + 1)
     if len(text) > _LONGEST:
         raise ConfigError(f"the text has more than {_LONGEST} bytes; nothing was changed")
     return text

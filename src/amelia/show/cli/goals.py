@@ -24,6 +24,7 @@ from amelia.show.cli.handing import hand_on
 from amelia.show.cli.tree import draw_plan
 from amelia.show.draft import PlanView, choice_lines, view_lines
 from amelia.show.text import printable
+from amelia.system.regular import NotRegularError, read_regular
 
 WAITS = 4
 _LONGEST_GOAL = 2000
@@ -68,12 +69,13 @@ def begin_draft(goal: str | None, issue: Path | None, wanted: Wanted) -> RunDire
 
 
 def _issue(path: Path) -> Issue:
-    with path.open("rb") as file:
-        data = file.read(LARGEST + 1)
+    try:
+        data = read_regular(path, LARGEST + 1)
+    except NotRegularError as problem:
+        raise ConfigError(str(problem), hint="write the issue to a file first: --issue FILE.md") from problem
     if len(data) > LARGEST:
-        size = max(path.stat().st_size, len(data))  # a pipe has none
         raise ConfigError(
-            f"{path}: {size:,} bytes are too much for an issue, which may have {LARGEST:,}",
+            f"{path}: {path.stat().st_size:,} bytes are too much for an issue, which may have {LARGEST:,}",
             hint="keep what is asked for, and put logs and data into files of the repository",
         )
     issue = read_issue(data, stem=path.stem)

@@ -31,6 +31,7 @@ from amelia.show.cli.tree import draw_errors, draw_plan
 from amelia.show.terms import terms_lines
 from amelia.show.text import printable
 from amelia.system.git import check_git
+from amelia.system.regular import read_regular
 
 _STANDARD_INPUT = "standard input"
 _LONGEST_NAME = 3  # words
@@ -181,8 +182,7 @@ def _read(said: str | None) -> tuple[str, bytes]:
             f"{printable(said)!r} is no plan, for there is no such file, and no goal, for {why}",
             param_hint="PLAN|GOAL",
         )
-    with path.open("rb") as file:
-        return said, file.read(LARGEST + 1)
+    return said, read_regular(path, LARGEST + 1)
 
 
 def _leave(directory: RunDirectory, *, as_json: bool) -> int:
