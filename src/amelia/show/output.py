@@ -87,8 +87,16 @@ class SafeStream(io.TextIOBase):
         """The way in which characters are written that the encoding does not have."""
         return _HANDLER
 
-    def write(self, text: str, /) -> int:
-        """Writes a text, safely."""
+    def write(self, text: str | bytes, /) -> int:
+        """Writes a text, safely.
+
+        click gives the bytes of a text at times; it must not take this for a stream of bytes, which it finds
+        out by writing none.
+        """
+        if isinstance(text, bytes):
+            if not text:
+                raise TypeError("this is a stream of text")
+            text = text.decode("utf-8", "replace")
         # Every second part is a sequence of our own.
         parts = _OWN.split(text)
         shown = "".join(self._own(part) if at % 2 else escaped(part) for at, part in enumerate(parts))

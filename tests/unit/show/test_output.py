@@ -5,6 +5,7 @@ import pty
 import sys
 from unicodedata import category
 
+import click
 import pytest
 
 from amelia.show.output import SafeStream, escaped, hand_on, safe, safe_streams, sequence, styled
@@ -61,6 +62,13 @@ def test_colours_of_ours_reach_a_terminal_and_nothing_else(monkeypatch: pytest.M
     assert written(text) == "ready\\u001b[31mforeign"
     monkeypatch.setenv("NO_COLOR", "1")
     assert written(text, Terminal()) == "ready\x1b[K\\u001b[31mforeign"
+
+
+def test_click_takes_it_for_a_stream_of_text_and_may_write_bytes() -> None:
+    stream = io.StringIO()
+    click.echo("ü\x1b".encode(), file=SafeStream(stream))
+    click.echo("\u202e", file=SafeStream(stream))
+    assert stream.getvalue() == "ü\\u001b\n\\u202e\n"
 
 
 def test_a_guessed_mark_is_no_mark() -> None:
