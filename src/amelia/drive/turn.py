@@ -18,10 +18,11 @@ from anyio import to_thread
 
 from amelia.drive.ending import Seen, conclude, unusable
 from amelia.drive.stream import Dialect, Line, Lines, Result
-from amelia.drive.transcript import Redactor, Transcript
+from amelia.drive.transcript import Transcript
 from amelia.model.agents import AgentEvent, Ending, SessionId, TurnSpec, Usage, Used, total
-from amelia.system.environment import clean_environment, looks_secret
+from amelia.system.environment import clean_environment
 from amelia.system.process import Supervised, supervised
+from amelia.system.secrets import Redactor, passwords_in, secrets_of
 
 ERRORS_KEPT = 8_000
 INTERRUPTED = 3.0  # seconds in which an agent may come to its end by itself
@@ -169,8 +170,8 @@ class ProgramTurn:
 
 
 def _secrets(program: Program) -> list[str]:
-    called_so = [value for name, value in program.environment.items() if looks_secret(name)]
-    return [*program.secrets, *called_so]
+    given = [secret for value in program.secrets for secret in (value, *passwords_in(value))]
+    return [*given, *secrets_of(program.environment)]
 
 
 def _tail(file: IO[bytes]) -> bytes:

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from amelia.drive import transcript as transcripts
 from amelia.drive.stream import Line
-from amelia.drive.transcript import KEY_SHAPES, KEY_SIGNS, Redactor, Transcript
+from amelia.drive.transcript import Transcript
 from amelia.model.agents import Ending, Role, SessionId, TurnEnded, TurnSpec, Usage
 from amelia.model.errors import AmeliaError
+from amelia.system.secrets import KEY_SHAPES, KEY_SIGNS, Redactor
 
 KEYS = [
     "sk-" + "ant-" + "a1" * 20,

@@ -3,6 +3,7 @@ import json
 import os
 import pty
 import sys
+from typing import TextIO, cast
 from unicodedata import category
 
 import click
@@ -65,9 +66,9 @@ def test_colours_of_ours_reach_a_terminal_and_nothing_else(monkeypatch: pytest.M
 
 
 def test_click_takes_it_for_a_stream_of_text_and_may_write_bytes() -> None:
-    stream = io.StringIO()
-    click.echo("ü\x1b".encode(), file=SafeStream(stream))
-    click.echo("\u202e", file=SafeStream(stream))
+    stream = Terminal()
+    for text in ("ü\x1b".encode(), "\u202e"):
+        click.echo(text, file=cast("TextIO", SafeStream(stream)))
     assert stream.getvalue() == "ü\\u001b\n\\u202e\n"
 
 
