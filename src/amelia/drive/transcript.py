@@ -53,8 +53,9 @@ class Transcript:
         """Records one line and returns it without keys."""
         clean = Line(self._redactor.redact(line.data), is_cut=line.is_cut)
         if self._left > 0:
-            self._left -= len(clean.data)
-            self._write(line=clean.data.decode("utf-8", "backslashreplace"))
+            text = clean.data.decode("utf-8", "backslashreplace")
+            self._left -= len(json.dumps(text)) - len('""')  # what it takes on the disk
+            self._write(line=text)
             if self._left <= 0:
                 self._write(cut=f"more than {SIZE_LIMIT} bytes; the rest of this turn is not kept")
         return clean

@@ -135,6 +135,17 @@ def test_beyond_its_limit_a_turn_is_no_longer_kept_and_the_record_says_so(
     assert kinds == ["line", "line", "cut", "ended"]
 
 
+def test_the_limit_is_one_of_the_file_however_the_lines_are_written_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transcripts, "SIZE_LIMIT", 1000)
+    path = tmp_path / "t.jsonl"
+    with Transcript(path, Redactor()) as transcript:
+        for _ in range(50):
+            transcript.line(Line(b"\0" * 100))
+    assert path.stat().st_size < 2000
+
+
 @pytest.mark.parametrize("key", KEYS)
 def test_what_has_the_shape_of_a_key_is_taken_out(key: str) -> None:
     text = Redactor().redact(f'{{"a": "{key}", "b": 1}}'.encode())
