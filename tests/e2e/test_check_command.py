@@ -417,6 +417,7 @@ except SystemExit:
         "amelia.model.errors",
         "amelia.show",
         "amelia.show.cli",
+        "amelia.show.output",
         "amelia.show.text",
     ]
 

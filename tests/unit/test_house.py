@@ -84,3 +84,28 @@ def test_git_cleans_only_where_real_directories_lead() -> None:
         if "clean" in {alias.name for alias in node.names}
     }
     assert importing == {SOURCE / "workspace" / "fill.py"}
+
+
+def ways_around(path: Path) -> Iterator[str]:
+    """Yields what a module writes with, past the streams that are safe."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Call(func=ast.Name(id="print")):
+                yield "print"
+            case ast.Attribute(attr="style" | "secho" | "echo_via_pager", value=ast.Name(id="click")):
+                yield "click"
+            case ast.Attribute(attr="buffer", value=ast.Attribute(attr="stdin")):
+                pass
+            case ast.Attribute(attr="__stdout__" | "__stderr__" | "buffer"):
+                yield node.attr
+            case ast.Constant(value="/dev/tty"):
+                yield "/dev/tty"
+            case _:
+                pass
+
+
+def test_text_reaches_a_terminal_through_safe_streams_only() -> None:
+    # Clients and players are programs of their own, whose output Amelia reads.
+    programs = {SOURCE / "drive" / name for name in ("api/agent.py", "acp/client.py", "script/player.py")}
+    found = {path for path in MODULES if any(ways_around(path))}
+    assert found - programs == {SOURCE / "show" / "output.py"}

@@ -35,7 +35,6 @@ from amelia.app.checkup import (
 from amelia.app.history import take_inventory
 from amelia.config import NO_OPTIONS, Options, load
 from amelia.config.places import caller_secrets, is_repository, repository_around
-from amelia.drive.transcript import Redactor
 from amelia.judge.detect import find_command
 from amelia.model.agents import AgentSettings, DriverInfo, Role
 from amelia.model.errors import AmeliaError, ConfigError
@@ -43,6 +42,7 @@ from amelia.model.settings import RunSettings
 from amelia.record.runs import strangers
 from amelia.schedule.decide import is_over
 from amelia.system.git import check_git
+from amelia.system.secrets import Redactor
 from amelia.workspace.source import open_source, uncommitted
 
 Tell: TypeAlias = Callable[[Check], None]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import platformdirs
 
-from amelia.system.environment import looks_secret
+from amelia.system.secrets import secrets_of
 
 
 def state_home() -> Path:
@@ -51,5 +51,5 @@ def active_environment() -> Path | None:
 
 
 def caller_secrets() -> list[str]:
-    """Returns the values that must not be shown: those of all variables whose name tells of a key."""
-    return [value for name, value in os.environ.items() if looks_secret(name)]
+    """Returns the values that must not be shown, of all variables that hold a secret."""
+    return secrets_of(os.environ)

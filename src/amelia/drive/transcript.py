@@ -6,9 +6,7 @@
 """
 
 import json
-import re
 import time
-from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,44 +15,9 @@ from typing import Self
 from amelia.drive.stream import Line
 from amelia.model.agents import TurnEnded, TurnSpec
 from amelia.model.errors import AmeliaError
+from amelia.system.secrets import Redactor
 
 SIZE_LIMIT = 100_000_000
-REDACTED = b"[redacted]"
-SHORTEST_SECRET = 8
-
-# Every alternative either fails within a few bytes or consumes what it matched: linear on any input.
-KEY_SHAPES = rb"""
-    (?<![A-Za-z0-9])(?:
-        sk-[A-Za-z0-9_-]{16,}
-      | gh[pousr]_[A-Za-z0-9]{20,}
-      | github_pat_[A-Za-z0-9_]{20,}
-      | glpat-[A-Za-z0-9_-]{16,}
-      | npm_[A-Za-z0-9]{30,}
-      | xox[abprs]-[A-Za-z0-9-]{10,}
-      | AKIA[0-9A-Z]{16}
-      | AIza[0-9A-Za-z_-]{30,}
-    )
-    | -----BEGIN\ [A-Z ]{0,30}PRIVATE\ KEY-----[^-"]*
-"""
-# A part of every shape, from its rarest letter on: in most lines nothing else needs to be looked for, and
-# that takes a fifth of the time.
-KEY_SIGNS = re.compile(rb"k-|p(?:at[-_]|m_)|xox|KIA|Iza|gh[pousr]_|-----BEGIN")
-
-
-class Redactor:
-    """Takes keys out of what an agent writes: those it was given, and what has the shape of one."""
-
-    def __init__(self, secrets: Iterable[str] = ()) -> None:
-        self._known = sorted(
-            {secret.encode() for secret in secrets if len(secret) >= SHORTEST_SECRET}, reverse=True
-        )
-        self._pattern = re.compile(b"|".join([*map(re.escape, self._known), KEY_SHAPES]), re.VERBOSE)
-
-    def redact(self, data: bytes) -> bytes:
-        """Returns the bytes without keys."""
-        if KEY_SIGNS.search(data) is None and not any(secret in data for secret in self._known):
-            return data
-        return self._pattern.sub(REDACTED, data)
 
 
 class Transcript:
@@ -90,8 +53,9 @@ class Transcript:
         """Records one line and returns it without keys."""
         clean = Line(self._redactor.redact(line.data), is_cut=line.is_cut)
         if self._left > 0:
-            self._left -= len(clean.data)
-            self._write(line=clean.data.decode("utf-8", "backslashreplace"))
+            text = clean.data.decode("utf-8", "backslashreplace")
+            self._left -= len(json.dumps(text)) - len('""')  # what it takes on the disk
+            self._write(line=text)
             if self._left <= 0:
                 self._write(cut=f"more than {SIZE_LIMIT} bytes; the rest of this turn is not kept")
         return clean

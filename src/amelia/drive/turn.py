@@ -18,12 +18,14 @@ from anyio import to_thread
 
 from amelia.drive.ending import Seen, conclude, unusable
 from amelia.drive.stream import Dialect, Line, Lines, Result
-from amelia.drive.transcript import Redactor, Transcript
+from amelia.drive.transcript import Transcript
 from amelia.model.agents import AgentEvent, Ending, SessionId, TurnSpec, Usage, Used, total
-from amelia.system.environment import clean_environment, looks_secret
+from amelia.system.environment import clean_environment
 from amelia.system.process import Supervised, supervised
+from amelia.system.secrets import Redactor, passwords_in, secrets_of
 
 ERRORS_KEPT = 8_000
+FIRST_ERRORS_KEPT = 2_000
 INTERRUPTED = 3.0  # seconds in which an agent may come to its end by itself
 
 
@@ -151,7 +153,7 @@ class ProgramTurn:
             for line in lines.close():
                 yield line
             self._exit_code = await process.wait()
-            self._last_words = _tail(process.errors)
+            self._last_words = _ends(process.errors)
 
     def _input(self) -> bytes:
         prompt = self._spec.prompt if self._program.reads_prompt else ""
@@ -169,12 +171,16 @@ class ProgramTurn:
 
 
 def _secrets(program: Program) -> list[str]:
-    called_so = [value for name, value in program.environment.items() if looks_secret(name)]
-    return [*program.secrets, *called_so]
+    given = [secret for value in program.secrets for secret in (value, *passwords_in(value))]
+    return [*given, *secrets_of(program.environment)]
 
 
-def _tail(file: IO[bytes]) -> bytes:
-    """Returns the end of a file."""
+def _ends(file: IO[bytes]) -> bytes:
+    """Returns the beginning and the end of a file, which is all of it if it is short."""
     size = file.seek(0, os.SEEK_END)
-    file.seek(max(0, size - ERRORS_KEPT))
-    return file.read()
+    file.seek(0)
+    if size <= ERRORS_KEPT:
+        return file.read()
+    first = file.read(FIRST_ERRORS_KEPT)
+    file.seek(size - ERRORS_KEPT + FIRST_ERRORS_KEPT)
+    return first + b"\n[the middle is left out]\n" + file.read()

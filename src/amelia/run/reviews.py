@@ -29,10 +29,10 @@ from amelia.model.git import CommitId
 from amelia.run.asking import Answer, Question, Tell, ask
 from amelia.run.checks import account
 from amelia.run.faults import broken_step
+from amelia.run.review_diff import review_diff
 from amelia.run.waiting import wait_until
 from amelia.run.workshop import Workshop
 from amelia.system.git_places import Purpose
-from amelia.workspace.diff import patch
 
 A = TypeVar("A")
 _LONGEST_DIFF = 200_000
@@ -71,7 +71,7 @@ async def evaluate_findings(shop: Workshop, command: EvaluateFindings, tell: Tel
         in_full=evaluator_prompt(
             shop.desk.texts,
             await _assignment(shop, at),
-            diff=await _diff(shop, at.base, command.work.commit),
+            diff=await _diff(shop, at.base, command.work.commit, base=at.base),
             findings=command.findings,
             red=command.red,
         ),
@@ -103,12 +103,12 @@ async def _review_prompt(shop: Workshop, command: ReviewWork) -> str:
     at, commit = command.at, command.work.commit
     since = None
     if command.reviewed is not None and command.reviewed != commit:
-        since = await _diff(shop, command.reviewed, commit)
+        since = await _diff(shop, command.reviewed, commit, base=at.base)
     return reviewer_prompt(
         shop.desk.texts,
         await _assignment(shop, at),
         checks="\n".join([await account(shop, at, command.work.tree, red=command.red), *command.notes]),
-        diff=await _diff(shop, at.base, commit),
+        diff=await _diff(shop, at.base, commit, base=at.base),
         red=command.red,
         changed_tests=command.changed_tests,
         since=since,
@@ -143,6 +143,6 @@ async def _assignment(shop: Workshop, at: Place) -> Assignment:
     return await to_thread.run_sync(lambda: shop.assignment(at, shop.recorder.catch_up()))
 
 
-async def _diff(shop: Workshop, before: CommitId, after: CommitId) -> str:
-    found = await to_thread.run_sync(lambda: patch(shop.store, before, after, limit=_LONGEST_DIFF))
-    return f"{found.text}\n[the rest is cut; read the files]" if found.is_truncated else found.text
+async def _diff(shop: Workshop, before: CommitId, after: CommitId, *, base: CommitId) -> str:
+    read = partial(review_diff, shop.store, before, after, base=base, limit=_LONGEST_DIFF)
+    return await to_thread.run_sync(read)

@@ -1,9 +1,10 @@
 """What other programs may see of our environment: what they need to work, nothing that looks like a key."""
 
 import os
-import re
 from collections.abc import Mapping
 from pathlib import Path
+
+from amelia.system.secrets import looks_secret
 
 ALLOWED = frozenset(
     """
@@ -13,12 +14,6 @@ ALLOWED = frozenset(
     """.split()
 )
 ALLOWED_PREFIXES = ("LC_", "XDG_")
-SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH(?!OR)", re.IGNORECASE)
-
-
-def looks_secret(name: str) -> bool:
-    """Tells whether a variable of this name is likely to hold a key."""
-    return SECRET_NAME.search(name) is not None
 
 
 def clean_environment(extra: Mapping[str, str]) -> dict[str, str]:

@@ -251,11 +251,13 @@ def changed_by(where: Repository, commits: Iterable[CommitId]) -> dict[str, tupl
     return {commit: tuple(files) for commit, files in found.items()}
 
 
-def diff_text(where: Repository, base: Treeish, tree: Treeish, *, limit: int) -> bytes:
-    """Returns the beginning of the difference as a patch."""
+def diff_text(
+    where: Repository, base: Treeish, tree: Treeish, *, limit: int, paths: Iterable[str] = ()
+) -> bytes:
+    """Returns the beginning of the difference as a patch, of some paths (which may be patterns) or of all."""
     flags = ("-p", "-U3", "--inter-hunk-context=0", "--src-prefix=a/", "--dst-prefix=b/", "--submodule=short")
     algorithm = ("--diff-algorithm=histogram", "--indent-heuristic", "--full-index", "--no-relative")
-    return run_git(where, *_DIFF, *flags, *algorithm, base, tree, call=Call(limit=limit)).out
+    return run_git(where, *_DIFF, *flags, *algorithm, base, tree, "--", *paths, call=Call(limit=limit)).out
 
 
 def read_blob(where: Repository, tree: Treeish, path: str) -> bytes | None:

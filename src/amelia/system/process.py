@@ -180,12 +180,15 @@ async def run_supervised(
         async with (
             awake_for(timeout.total_seconds()) as scope,
             supervised(argv, cwd=cwd, env=env, lock=lock, wall=wall, reports=reports) as process,
-            anyio.create_task_group() as tasks,
         ):
-            tasks.start_soon(process.read_report, report)
-            async for chunk in process.stdout:
-                sink.write(chunk)
-            exit_code = await process.wait()
+            try:
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(process.read_report, report)
+                    async for chunk in process.stdout:
+                        sink.write(chunk)
+                    exit_code = await process.wait()
+            except ExceptionGroup as problems:  # a disk that is full
+                raise problems.exceptions[0] from problems
     is_cut, seconds = scope.cancelled_caught, time.monotonic() - started
     return Finished(None if is_cut else exit_code, is_cut, seconds, sink.truncated, bytes(report))
 

@@ -49,6 +49,8 @@ EXPECTED = (*ASKS_TO_END, signal.SIGQUIT, signal.SIGPIPE, signal.SIGXFSZ)
 PR_SET_CHILD_SUBREAPER = 36
 PAUSE = 0.002
 SIZE = 10  # digits that say how long an order is
+KEPT = 500_000
+"""How many bytes of a program's messages are kept, of their beginning and of their end."""
 
 
 class Process:
@@ -211,13 +213,15 @@ def read_exactly(source: int, size: int) -> bytes:
     return b"".join(parts)
 
 
-def start(order: Order, gate: tuple[int, int], report: int) -> int:
+def start(order: Order, gate: tuple[int, int], report: int, messages: int | None = None) -> int:
     """Forks a child that becomes the program once a byte comes through the gate."""
     child = os.fork()
     if child:
         os.close(report)  # else its reader would wait for us
         return child
     try:
+        if messages is not None:
+            os.dup2(messages, 2)
         os.close(gate[1])  # else the child would hold its own gate open after our death
         os.setsid()
         for number in EXPECTED:
@@ -252,10 +256,53 @@ def complain(problem: str) -> None:
     os.write(2, f"{problem}\n".encode(errors="replace"))
 
 
+class Messages:
+    """Keeps the beginning and the end of what a program says on its standard error, and tells what is not."""
+
+    def __init__(self) -> None:
+        self.reader, self.writer = os.pipe()
+        os.set_blocking(self.reader, False)
+        self.size = 0
+        self.tail = b""
+
+    def take(self) -> bool:
+        """Takes in what is there; says whether more may come."""
+        try:
+            data = os.read(self.reader, 65536)
+        except BlockingIOError:
+            return True
+        first = data[: max(0, KEPT - self.size)]
+        self.keep(first)
+        self.size += len(data)
+        self.tail = (self.tail + data[len(first) :])[-KEPT:]
+        return bool(data)
+
+    def close(self) -> None:
+        """Takes in the rest, once nobody is left who could say more, and keeps the end."""
+        while self.take() and is_ready(self.reader):
+            pass
+        left_out = self.size - KEPT - len(self.tail)
+        self.keep(b"\n[%d bytes are left out here]\n" % left_out if left_out > 0 else b"")
+        self.keep(self.tail)
+
+    def keep(self, data: bytes) -> None:
+        """Writes to our own standard error, which is a file; a full disk ends nobody."""
+        try:
+            while data:
+                data = data[os.write(2, data) :]
+        except OSError:
+            self.size = max(self.size, KEPT)
+
+
+def is_ready(source: int) -> bool:
+    """Says whether there is something to read."""
+    return bool(select.select([source], [], [], 0)[0])
+
+
 class Watch:
     """Waits for the end of one child, or for the wish to end it."""
 
-    def __init__(self, child: int, control: int, grace: float) -> None:
+    def __init__(self, child: int, control: int, grace: float, *, messages: Messages | None = None) -> None:
         self.child = child
         self.grace = grace
         self.deadline: float | None = None
@@ -265,6 +312,9 @@ class Watch:
         self.poll = select.poll()
         self.poll.register(control, select.POLLIN)
         self.poll.register(self.wake, select.POLLIN)
+        self.messages = messages
+        if messages is not None:
+            self.poll.register(messages.reader, select.POLLIN)
 
     def until_the_end(self) -> int:
         """Returns the child's wait status; after a deadline the child is killed for it."""
@@ -279,7 +329,11 @@ class Watch:
         return self.status
 
     def hear(self, source: int) -> None:
-        """Takes in what woke us: a signal, a word from Amelia, or its end."""
+        """Takes in what woke us: a message, a signal, a word from Amelia, or its end."""
+        if self.messages is not None and source == self.messages.reader:
+            if not self.messages.take():
+                self.poll.unregister(source)
+            return
         said = os.read(source, 4096)
         if source == self.wake:
             if any(number in ASKS_TO_END for number in said):
@@ -367,13 +421,18 @@ def main(arguments: list[str]) -> int:
     if is_closed(control):
         return CANNOT_START  # Amelia is gone by now; whoever resumes the run works without us
     gate = os.pipe()
-    child = start(order, gate, report)
-    watch = Watch(child, control, grace)
+    messages = None if order.is_merged else Messages()
+    child = start(order, gate, report, messages.writer if messages else None)
+    if messages:
+        os.close(messages.writer)
+    watch = Watch(child, control, grace, messages=messages)
     if lock is not None:
         write_record(lock, child)
     os.write(gate[1], b"!")
     status = watch.until_the_end()
     end_all(child)
+    if messages:
+        messages.close()
     code = os.waitstatus_to_exitcode(status)
     return code if code >= 0 else 128 - code
 

@@ -4,9 +4,11 @@
 - Text for reviewers is bounded; what is cut is said to be cut.
 """
 
+from collections.abc import Sequence
+
 from amelia.model.evidence import Change, ChangeStatus
 from amelia.model.git import CommitId, Patch, Treeish
-from amelia.system.git_commands import diff_text, list_paths, raw_changes, read_blob
+from amelia.system.git_commands import blob_size, diff_text, list_paths, raw_changes, read_blob
 from amelia.system.git_places import Store
 from amelia.workspace.submodules import is_known
 
@@ -30,15 +32,30 @@ def changes(store: Store, base: Treeish, tree: Treeish) -> tuple[Change, ...]:
     return tuple(_change(store, tree, record=record, path=path, lines=lines[path]) for record, path in raw)
 
 
-def patch(store: Store, base: Treeish, tree: Treeish, *, limit: int) -> Patch:
-    """Returns the difference as text of at most so many bytes."""
-    data = diff_text(store.repository, base, tree, limit=limit + 1)
+def patch(
+    store: Store,
+    base: Treeish,
+    tree: Treeish,
+    *,
+    limit: int,
+    only: Sequence[str] = (),
+    leaves_out: Sequence[str] = (),
+) -> Patch:
+    """Returns the difference as text of at most so many bytes, of some files or without some."""
+    paths = [f":(top,literal){path}" for path in only]
+    paths += [":(top)", *(f":(top,literal,exclude){path}" for path in leaves_out)] if leaves_out else []
+    data = diff_text(store.repository, base, tree, limit=limit + 1, paths=paths)
     return Patch(data[:limit].decode(errors="replace"), is_truncated=len(data) > limit)
 
 
 def file_at(store: Store, tree: Treeish, path: str) -> bytes | None:
     """Returns the content of a file in a tree, or nothing if there is no such file."""
     return read_blob(store.repository, tree, path)
+
+
+def file_size(store: Store, tree: Treeish, path: str) -> int | None:
+    """Returns how many bytes a file in a tree has, or nothing if there is no such file."""
+    return blob_size(store.repository, tree, path)
 
 
 def paths_in(store: Store, tree: Treeish) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ import anyio
 import pytest
 
 from amelia.system import process as processes
+from amelia.system import supervise
 from amelia.system.process import Supervised, process_start_time, supervised
 from tracing import Trace, wait_until
 
@@ -73,6 +74,18 @@ async def test_input_output_and_messages_go_where_they_belong(trace: Trace) -> N
         assert await output_of(process) == data
         process.errors.seek(0)
         assert process.errors.read() == b"problem\n"
+
+
+async def test_of_endless_messages_the_beginning_and_the_end_are_kept(trace: Trace) -> None:
+    script = "echo first >&2; head -c 50000000 /dev/zero >&2; (echo last; exec 2>&-; sleep 0.2) >&2"
+    async with supervised(sh(script), cwd=trace.folder, env=trace.env, keeps_errors=True) as process:
+        await output_of(process)
+        process.errors.seek(0)
+        kept = process.errors.read()
+    assert len(kept) < 2 * supervise.KEPT + 100
+    assert kept.startswith(b"first\n")
+    assert kept.endswith(b"last\n")
+    assert kept.count(b" bytes are left out here") == 1
 
 
 async def test_unless_they_are_kept_messages_come_with_the_output(trace: Trace) -> None:

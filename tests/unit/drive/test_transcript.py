@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from amelia.drive import transcript as transcripts
 from amelia.drive.stream import Line
-from amelia.drive.transcript import KEY_SHAPES, KEY_SIGNS, Redactor, Transcript
+from amelia.drive.transcript import Transcript
 from amelia.model.agents import Ending, Role, SessionId, TurnEnded, TurnSpec, Usage
 from amelia.model.errors import AmeliaError
+from amelia.system.secrets import KEY_SHAPES, KEY_SIGNS, Redactor
 
 KEYS = [
     "sk-" + "ant-" + "a1" * 20,
@@ -132,6 +133,17 @@ def test_beyond_its_limit_a_turn_is_no_longer_kept_and_the_record_says_so(
         transcript.end(TurnEnded(ending=Ending.OK, session=None))
     kinds = [next(key for key in record if key != "t") for record in records(path)]
     assert kinds == ["line", "line", "cut", "ended"]
+
+
+def test_the_limit_is_one_of_the_file_however_the_lines_are_written_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transcripts, "SIZE_LIMIT", 1000)
+    path = tmp_path / "t.jsonl"
+    with Transcript(path, Redactor()) as transcript:
+        for _ in range(50):
+            transcript.line(Line(b"\0" * 100))
+    assert path.stat().st_size < 2000
 
 
 @pytest.mark.parametrize("key", KEYS)

@@ -5,8 +5,9 @@ import sys
 
 import pytest
 
-from amelia.system.environment import clean_environment, looks_secret
+from amelia.system.environment import clean_environment
 from amelia.system.process import is_alive, process_start_time
+from amelia.system.secrets import looks_secret
 
 HOSTILE = {
     "VIRTUAL_ENV": "/venv",

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from amelia.show.output import coloured
 from amelia.show.run.spans import ASCII, UNICODE, Charset, Span, Style, charset_for, fitted, painted, text_of
 from amelia.show.text import width
 
@@ -67,4 +68,4 @@ def test_a_line_is_cut_at_its_end_and_keeps_its_styles() -> None:
 def test_a_plain_span_has_no_escape_sequences() -> None:
     line = (Span("a"), Span("b", Style.BAD))
     assert text_of(line) == "ab"
-    assert painted(line) == "a\x1b[31mb\x1b[0m"
+    assert painted(line) == "a" + coloured("b", "31")

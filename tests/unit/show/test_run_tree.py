@@ -15,6 +15,7 @@ from amelia.model.facts import RunId
 from amelia.model.findings import Disposition, Ruling
 from amelia.model.outcome import Reason, Result
 from amelia.model.plan import Milestone, Mode, TaskId, TaskStatus, UnitId
+from amelia.show.output import coloured
 from amelia.show.run.spans import ASCII, UNICODE, Style, painted, text_of
 from amelia.show.run.tree import draw_run
 from amelia.show.text import width
@@ -538,7 +539,8 @@ def test_a_story_of_a_phase_stands_below_its_task() -> None:
 def test_colours_come_on_top_of_the_same_text() -> None:
     story = in_the_middle()
     line = draw_run(story.run, story.timeline, story.now, width=80)[2]
-    assert painted(line) == "  Phase 1 (test): \x1b[32m✓ Done\x1b[0m – Write model tests\x1b[2m · 16s\x1b[0m"
+    done, took = coloured("✓ Done", "32"), coloured(" · 16s", "2")
+    assert painted(line) == f"  Phase 1 (test): {done} – Write model tests{took}"
 
 
 @pytest.mark.slow

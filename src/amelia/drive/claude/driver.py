@@ -29,7 +29,7 @@ from amelia.drive.programs import ask_program, find_program, keys_for, passed_va
 from amelia.drive.turn import Program, ProgramTurn, agent_environment
 from amelia.model.agents import AgentSettings, DriverInfo, SessionId, TurnSpec, Usage
 from amelia.model.errors import ConfigError
-from amelia.system.environment import looks_secret
+from amelia.system.secrets import looks_secret
 
 BUNDLED = "claude_agent_sdk/_bundled/claude"
 INSTALL = "install it with `npm install -g @anthropic-ai/claude-code`, or `pip install claude-agent-sdk`"

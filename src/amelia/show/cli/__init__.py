@@ -3,6 +3,7 @@
 Nothing but click is imported here, so that `amelia --help` answers at once.
 """
 
+import codecs
 import errno
 import importlib
 import os
@@ -91,29 +92,32 @@ def group(ctx: click.Context) -> None:
 
 def main() -> None:
     """Runs the command line; an error ends it with a message and the exit code of its kind."""
-    _speak_utf_8()
+    _speak_unicode()
     from amelia.model.errors import AmeliaError  # noqa: PLC0415 - not needed for --help
+    from amelia.show.output import safe_streams, styled  # noqa: PLC0415
     from amelia.show.text import printable  # noqa: PLC0415
 
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:  # closed by whoever started us
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
-    try:
-        group.main(prog_name="amelia")
-    except AmeliaError as problem:
-        click.secho(printable(f"error: {problem}"), fg="red", err=True)
-        if problem.hint:
-            click.echo(printable(f"  hint: {problem.hint}"), err=True)
-        sys.exit(problem.exit_code)
-    except OSError as problem:
-        click.secho(f"error: {problem}", fg="red", err=True)
-        sys.exit(1)
+    with safe_streams():
+        try:
+            group.main(prog_name="amelia")
+        except AmeliaError as problem:
+            click.echo(styled(printable(f"error: {problem}"), "red"), err=True)
+            if problem.hint:
+                click.echo(printable(f"  hint: {problem.hint}"), err=True)
+            sys.exit(problem.exit_code)
+        except OSError as problem:
+            click.echo(styled(f"error: {problem}", "red"), err=True)
+            sys.exit(1)
 
 
-def _speak_utf_8() -> None:
-    """Starts this program anew where the locale has an alphabet of its own.
-
-    Plans, commits and most file names are UTF-8 whatever the locale says, and Python takes it at its word.
-    """
-    if sys.getfilesystemencoding() != "utf-8":
-        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])  # noqa: S606 - no shell
+def _speak_unicode() -> None:
+    """Starts the program anew where Python would take names of files and arguments for ASCII."""
+    if codecs.lookup(sys.getfilesystemencoding()).name == "utf-8":
+        return
+    arguments = [sys.executable, "-X", "utf8", "-m", "amelia", *sys.argv[1:]]
+    said = os.environ.get("PYTHONIOENCODING") or sys.stdout.encoding
+    environment = {**os.environ, "PYTHONUTF8": "1", "PYTHONIOENCODING": said}
+    os.execve(sys.executable, [os.fsencode(one) for one in arguments], environment)  # noqa: S606 - the same program

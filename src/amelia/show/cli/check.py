@@ -1,6 +1,5 @@
 """`amelia check PLAN`: what a plan is made of, and what is wrong with it, before anything is spent."""
 
-import sys
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -15,6 +14,7 @@ from amelia.show.cli.chosen import profile_option, settings_here
 from amelia.show.cli.diagram import draw_dot, draw_mermaid
 from amelia.show.cli.tree import draw_errors, draw_plan
 from amelia.show.json import plan_json
+from amelia.show.output import hand_on
 from amelia.show.text import printable
 from amelia.system.regular import open_regular
 
@@ -92,6 +92,5 @@ def _print_section(compiled: CompiledPlan, wanted: str) -> None:
         listed = ", ".join(found.id for found in tasks[:8])
         known = f"did you mean {near[0]}?" if near else f"the plan has {len(tasks)} tasks: {listed}"
         raise click.BadParameter(f"no task {wanted!r}: {known}", param_hint="--section")
-    sys.stdout.buffer.write(task.section.encode(errors="replace"))
-    sys.stdout.flush()
+    hand_on(task.section.encode(errors="replace"))
     raise SystemExit(0)

@@ -15,9 +15,9 @@ from amelia.config.places import caller_secrets
 from amelia.config.schema import schema_text
 from amelia.config.tables import Named
 from amelia.config.template import toml_value
-from amelia.drive.transcript import Redactor
 from amelia.show.cli.chosen import load_here, profile_option
 from amelia.show.text import printable
+from amelia.system.secrets import Redactor
 
 _WIDEST = 60
 

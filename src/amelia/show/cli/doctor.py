@@ -12,6 +12,7 @@ from amelia.app.installed import list_agents
 from amelia.config import Options
 from amelia.config.places import state_home
 from amelia.show.cli.chosen import profile_option
+from amelia.show.output import styled
 from amelia.show.text import fit, printable
 
 _COLOURS = {Health.OK: "green", Health.WARNING: "yellow", Health.FAILED: "red"}
@@ -53,11 +54,11 @@ def command(*, as_json: bool, only_agents: bool, profile: str | None) -> None:
 
 
 def _draw(check: Check) -> None:
-    word = click.style(fit(check.health, _WORD), fg=_COLOURS[check.health], bold=True)
+    word = styled(fit(check.health, _WORD), _COLOURS[check.health], "bold")
     name = fit(printable(check.name), max(_NAME, len(check.name)))
     click.echo(f"{word}{name} {printable(check.text)}")
     if check.hint:
-        click.echo(click.style(f"{' ' * _WORD}hint: {printable(check.hint)}", dim=True))
+        click.echo(styled(f"{' ' * _WORD}hint: {printable(check.hint)}", "dim"))
 
 
 def _json(checks: list[Check], *, is_ready: bool) -> str:

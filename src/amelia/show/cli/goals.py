@@ -20,9 +20,9 @@ from amelia.record.runs import RunDirectory
 from amelia.record.versions import read_version
 from amelia.show.cli.driving import drive
 from amelia.show.cli.editing import edited, kept_aside
-from amelia.show.cli.handing import hand_on
 from amelia.show.cli.tree import draw_plan
 from amelia.show.draft import PlanView, choice_lines, view_lines
+from amelia.show.output import hand_on
 from amelia.show.text import printable
 from amelia.system.regular import NotRegularError, read_regular
 

@@ -9,6 +9,7 @@ import click
 
 from amelia.config.places import state_home
 from amelia.show.cli.waiting import waiting_items
+from amelia.show.output import styled
 from amelia.show.run.inbox import Item, inbox_json
 from amelia.show.run.times import duration, lasted
 from amelia.show.text import printable
@@ -36,7 +37,7 @@ def command(*, everywhere: bool, as_json: bool) -> None:
 
 def _lines(item: Item, now: datetime) -> Iterator[str]:
     waited = lasted(item.since, now)
-    yield click.style(printable(f"? {item.id}: {item.why}"), bold=True)
+    yield styled(printable(f"? {item.id}: {item.why}"), "bold")
     time = "" if waited is None else f", waits for {duration(waited)}"
     yield f"    {item.kind}{time}: {printable(item.goal)}"
     if item.blocks:

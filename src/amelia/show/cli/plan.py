@@ -20,9 +20,9 @@ from amelia.schedule.draft import fold_draft
 from amelia.show.cli.chosen import Chosen, run_options, settings_here, tracker_option
 from amelia.show.cli.driving import drive
 from amelia.show.cli.goals import WAITS, Wanted, begin_draft, draw_draft, edit_in_editor, view_of
-from amelia.show.cli.handing import hand_on
 from amelia.show.cli.naming import named_run
 from amelia.show.draft import view_json
+from amelia.show.output import hand_on
 from amelia.show.run.draft_lines import SilentDraft
 from amelia.show.text import printable
 

@@ -12,6 +12,7 @@ import click
 from amelia.model.diagnostics import Diagnostic, Severity
 from amelia.model.plan import DONE, Level, Mode, Task, TaskStatus, Unit, milestone_title
 from amelia.plan.compile import CompiledPlan
+from amelia.show.output import styled
 from amelia.show.text import fit, printable, width
 
 _LEVEL_COLOURS = {Level.LOW: "green", Level.MEDIUM: "yellow", Level.HIGH: "red", Level.CRITICAL: "red"}
@@ -45,7 +46,7 @@ def _head(compiled: CompiledPlan, name: str) -> Iterator[str]:
     done = sum(task.status is TaskStatus.COMPLETED for task in tasks)
     finished = f" ({done} done)" if done else ""
     counts = f"{_count(len(tasks), 'task')}{finished}, {_count(len(compiled.units), 'unit')}"
-    yield click.style(f"{name}: {counts}", bold=True)
+    yield styled(f"{name}: {counts}", "bold")
     if compiled.plan.goal:
         yield f"goal  {printable(compiled.plan.goal)}"
     if tasks:
@@ -74,14 +75,12 @@ def _tree(compiled: CompiledPlan, columns: int) -> Iterator[str]:
     )
     titles = max(20, min(layout.titles, columns - layout.ids - layout.types - _FIXED_COLUMNS))
     layout = replace(layout, titles=titles)
-    yield click.style(layout.line("  ", "id", "type", "task", "size", "waits for"), dim=True)
+    yield styled(layout.line("  ", "id", "type", "task", "size", "waits for"), "dim")
     for heading, row in branches:
         yield heading if row is None else _line(row, layout)
         if row is not None and row.task.user_story:
             indent = "   " if row.is_last else "│  "
-            yield click.style(
-                f"{indent} {fit(printable(row.task.user_story), columns - 4).rstrip()}", dim=True
-            )
+            yield styled(f"{indent} {fit(printable(row.task.user_story), columns - 4).rstrip()}", "dim")
     yield ""
 
 
@@ -89,7 +88,7 @@ def _milestones(compiled: CompiledPlan, columns: int) -> Iterator[str]:
     """Yields the milestones with the tasks that are in them."""
     if not compiled.milestones:
         return
-    yield click.style("milestones", bold=True)
+    yield styled("milestones", "bold")
     for stone in compiled.milestones:
         text = f"  {printable(milestone_title(stone))}: {printable(', '.join(stone.task_ids))}"
         yield fit(text, columns).rstrip()
@@ -101,7 +100,7 @@ def _branches(compiled: CompiledPlan) -> Iterator[tuple[str, _Row | None]]:
     done = [task for task in compiled.plan.tasks if task.status in DONE]
     left = [task for task in compiled.plan.tasks if task.status not in DONE]
     if done:
-        yield click.style("done or left out", bold=True), None
+        yield styled("done or left out", "bold"), None
         yield from (("", row) for row in _rows(done))
     if compiled.units and compiled.mode is Mode.PHASED:
         for unit in compiled.units:
@@ -109,13 +108,13 @@ def _branches(compiled: CompiledPlan) -> Iterator[tuple[str, _Row | None]]:
             yield from (("", row) for row in _rows(unit.pieces))
         return
     if done and left:
-        yield click.style("to do", bold=True), None
+        yield styled("to do", "bold"), None
     if not compiled.units or compiled.mode is Mode.SINGLE:
         yield from (("", row) for row in _rows(left))
         return
     for phase, group in groupby(compiled.units, key=lambda unit: unit.pieces[0].phase):
         if phase is not None:
-            yield click.style(printable(phase), bold=True), None
+            yield styled(printable(phase), "bold"), None
         units = list(group)
         for unit in units:
             # in `tasks` mode every unit waits for the one before it: no need to say so on every line
@@ -130,7 +129,7 @@ def _rows(tasks: Sequence[Task]) -> Iterator[_Row]:
 def _unit_line(unit: Unit) -> str:
     after = f"  after {', '.join(unit.depends_on)}" if unit.depends_on else ""
     label = f"  {printable(unit.title)}" if unit.pieces[0].phase else ""
-    return click.style(unit.id, bold=True) + label + click.style(after, dim=True)
+    return styled(unit.id, "bold") + label + styled(after, "dim")
 
 
 def _line(row: _Row, layout: "_Layout") -> str:
@@ -162,13 +161,13 @@ class _Layout:
 
     def line(self, branch: str, *cells: str, level: Level | None = None) -> str:
         identifier, kind, title, size, after = cells
-        shown = [branch, click.style(fit(printable(identifier), self.ids), fg="cyan")]
+        shown = [branch, styled(fit(printable(identifier), self.ids), "cyan")]
         if self.types:
-            shown.append(click.style(fit(kind, max(self.types, 4)), dim=True))
+            shown.append(styled(fit(kind, max(self.types, 4)), "dim"))
         shown.append(fit(title, self.titles))
         size = fit(size, _SIZE_COLUMNS) if after else size
-        shown.append(click.style(size, fg=_LEVEL_COLOURS[level]) if level else size)
-        return " ".join([*shown, click.style(after, dim=True)] if after else shown)
+        shown.append(styled(size, _LEVEL_COLOURS[level]) if level else size)
+        return " ".join([*shown, styled(after, "dim")] if after else shown)
 
 
 def _findings(diagnostics: Sequence[Diagnostic], name: str) -> Iterator[str]:
@@ -183,21 +182,21 @@ def _findings(diagnostics: Sequence[Diagnostic], name: str) -> Iterator[str]:
                 yield from _finding(found, name)
     for code, count in seen.items():
         if count > _MOST_ALIKE:
-            yield click.style(f"… and {count - _MOST_ALIKE} more of {code} (--json lists all)", dim=True)
+            yield styled(f"… and {count - _MOST_ALIKE} more of {code} (--json lists all)", "dim")
     totals = Counter(found.severity for found in diagnostics)
     verdict = ", ".join(_count(totals[severity], severity) for severity in Severity if totals[severity])
     if totals[Severity.ERROR]:
-        yield click.style(f"{verdict}: this plan cannot run as it is", fg="red", bold=True)
+        yield styled(f"{verdict}: this plan cannot run as it is", "red", "bold")
     else:
-        yield click.style(f"this plan can run{f' ({verdict})' if verdict else ''}", fg="green", bold=True)
+        yield styled(f"this plan can run{f' ({verdict})' if verdict else ''}", "green", "bold")
 
 
 def _finding(found: Diagnostic, name: str) -> Iterator[str]:
     where = f"{name}:{found.line}" if found.line else name
-    label = click.style(f"{found.severity}[{found.code}]", fg=_SEVERITY_COLOURS[found.severity], bold=True)
+    label = styled(f"{found.severity}[{found.code}]", _SEVERITY_COLOURS[found.severity], "bold")
     yield f"{where}: {label} {printable(found.message)}"
     if found.hint:
-        yield click.style(f"    hint: {printable(found.hint)}", dim=True)
+        yield styled(f"    hint: {printable(found.hint)}", "dim")
 
 
 def _count(number: int, noun: str) -> str:

@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Self, TextIO
 
 from amelia.model.state import RunState
+from amelia.show.output import safe, sequence
 from amelia.show.run.spans import charset_for, painted, text_of
 from amelia.show.run.times import Timeline
 from amelia.show.run.tree import draw_run
@@ -22,9 +23,9 @@ _MOST_LINES = 500  # of the last tree, which stays; a screen holds fewer
 _USUAL_SIZE = os.terminal_size((80, 24))
 
 # Lines that a terminal takes for wider than we do must not wrap, or the next frame would start too low.
-_TAKE = "\x1b[?25l\x1b[?7l"
-_GIVE_BACK = "\x1b[?7h\x1b[?25h"
-_ERASE_LINE, _ERASE_BELOW, _HOME = "\x1b[K", "\x1b[J", "\x1b[H"
+_TAKE = sequence("\x1b[?25l") + sequence("\x1b[?7l")
+_GIVE_BACK = sequence("\x1b[?7h") + sequence("\x1b[?25h")
+_ERASE_LINE, _ERASE_BELOW, _HOME = map(sequence, ("\x1b[K", "\x1b[J", "\x1b[H"))
 
 
 def can_redraw(stream: TextIO, environment: Mapping[str, str]) -> bool:
@@ -43,7 +44,7 @@ class LiveTree:
     def __init__(
         self, stream: TextIO, *, has_colours: bool = True, now: Callable[[], datetime] = local_now
     ) -> None:
-        self._stream = stream
+        self._stream = safe(stream)
         self._now = now
         self._paint = painted if has_colours else text_of
         self._charset = charset_for(stream.encoding)
@@ -109,7 +110,7 @@ class LiveTree:
         if self._size is not None and size != self._size:
             return f"{_HOME}{_ERASE_BELOW}"
         above = len(self._frame) - 1
-        return f"\r\x1b[{above}A" if above > 0 else "\r"
+        return sequence("\r") + (sequence(f"\x1b[{above}A") if above > 0 else "")
 
     def _terminal_size(self) -> os.terminal_size:
         size = os.get_terminal_size(self._stream.fileno())

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields, replace
 from enum import Enum
 from typing import TypeAlias
 
+from amelia.show.output import coloured
 from amelia.show.text import fit, printable, width
 
 _MOST_SHOWN = 1000  # characters of a foreign text that are looked at; no line is as wide
@@ -119,10 +120,8 @@ def text_of(line: Line) -> str:
 
 
 def painted(line: Line) -> str:
-    """Returns a line with the escape sequences of its styles."""
-    return "".join(
-        f"\x1b[{span.style.value}m{span.text}\x1b[0m" if span.style.value else span.text for span in line
-    )
+    """Returns a line with its styles, for a safe stream."""
+    return "".join(coloured(span.text, span.style.value) if span.style.value else span.text for span in line)
 
 
 def fitted(line: Iterable[Span], columns: int, charset: Charset) -> Line:

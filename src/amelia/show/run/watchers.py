@@ -13,6 +13,7 @@ from amelia.model.journal import Recorded
 from amelia.model.state import RunState
 from amelia.schedule.machine import evolve, fold
 from amelia.schedule.questions import awaits_default
+from amelia.show.output import safe
 from amelia.show.run.events import event_json
 from amelia.show.run.lines import draw_change
 from amelia.show.run.live import LiveTree, can_redraw, local_now
@@ -127,15 +128,15 @@ def watching(stream: TextIO, *, as_json: bool, environment: Mapping[str, str]) -
 def tolerant(stream: TextIO) -> Callable[[str], None]:
     """Returns what writes to a stream, and to nobody once the reader has gone."""
     is_gone = False
+    written = safe(stream)
 
     def write(text: str) -> None:
         nonlocal is_gone
         if is_gone:
             return
         try:
-            encoding = stream.encoding or "ascii"
-            stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
-            stream.flush()
+            written.write(text)
+            written.flush()
         except (OSError, ValueError):
             is_gone = True
 
