@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from amelia.judge.errands import ask
+from amelia.model.walls import Wall
 
 _PATIENCE = timedelta(seconds=120)
 _MARK = "amelia-origins:"
@@ -60,7 +61,7 @@ def top_level_names(worktree: Path) -> tuple[str, ...]:
 
 
 async def foreign_imports(
-    python: str, worktree: Path, *, env: dict[str, str], as_pytest: bool
+    python: str, worktree: Path, *, env: dict[str, str], as_pytest: bool, wall: Wall | None = None
 ) -> tuple[str, ...] | None:
     """Returns which packages would be imported from where else, by pytest or by Python alone.
 
@@ -71,9 +72,8 @@ async def foreign_imports(
         return ()
     # Without its cache plugin, options of the repository that need it would be errors.
     options = ("-q", "--rootdir=.", "-o", f"cache_dir={os.devnull}/cache") if as_pytest else ()
-    answer = await ask(
-        (python, "-c", _PROBE, ",".join(names), *options), cwd=worktree, env=env, limit=_PATIENCE
-    )
+    argv = (python, "-c", _PROBE, ",".join(names), *options)
+    answer = await ask(argv, cwd=worktree, env=env, limit=_PATIENCE, wall=wall)
     origins = _origins(answer.text)
     if origins is None:
         return None

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from typing import Protocol
 
 from anyio import to_thread
 
@@ -21,6 +22,7 @@ from amelia.judge.interpreters import Interpreters, own_environment
 from amelia.judge.runners import needed_module
 from amelia.judge.surroundings import files_below, opening
 from amelia.model.evidence import Problem, ProblemCode, RunnerKind, TestCommand
+from amelia.model.walls import Wall
 from amelia.system.environment import clean_environment
 
 _LOCK_FILE = re.compile(
@@ -38,6 +40,26 @@ class Ready:
     env: dict[str, str]
 
 
+class Walls(Protocol):
+    """The walls of the programs that prove a tree; None where there is no wall."""
+
+    def of_setup(self, worktree: Path) -> Wall | None:
+        """Returns the wall of the setup of a worktree."""
+        ...
+
+    def of_tests(self, worktree: Path) -> Wall | None:
+        """Returns the wall of the tests in a worktree."""
+        ...
+
+
+class _NoWalls:
+    def of_setup(self, worktree: Path) -> Wall | None:  # noqa: ARG002 - none for any
+        return None
+
+    def of_tests(self, worktree: Path) -> Wall | None:  # noqa: ARG002
+        return None
+
+
 class Environment:
     """Makes places ready for tests, and remembers what it found out, for the length of a run.
 
@@ -53,8 +75,10 @@ class Environment:
         stamps: Path,
         caller: Path | None = None,
         lock_of: Callable[[Path], Path | None] = lambda worktree: None,  # noqa: ARG005 - none by default
+        walls: Walls | None = None,
     ) -> None:
         self._setup = setup
+        self._walls = walls or _NoWalls()
         self._lock_of = lock_of
         self._timeout = timeout
         self._stamps = stamps
@@ -72,6 +96,10 @@ class Environment:
             return await self._foreign(command, ready, worktree) or ready
         return ready
 
+    def wall_of_tests(self, worktree: Path) -> Wall | None:
+        """Returns the wall of whatever runs the tests in a worktree."""
+        return self._walls.of_tests(worktree)
+
     async def _set_up(self, worktree: Path) -> Problem | None:
         if self._setup is None:
             return None
@@ -86,6 +114,7 @@ class Environment:
             env=self._variables(worktree),
             limit=self._timeout,
             lock=self._lock_of(worktree),
+            wall=self._walls.of_setup(worktree),
         )
         if answer.exit_code != 0:
             how = "took too long" if answer.exit_code is None else f"ended with exit code {answer.exit_code}"
@@ -113,7 +142,7 @@ class Environment:
         env = self._variables(worktree)
         name = command.argv[0]
         if module := needed_module(command):
-            found = await self._interpreters.find(worktree, module)
+            found = await self._interpreters.find(worktree, module, wall=self.wall_of_tests(worktree))
         elif "/" in name:
             found = str(worktree / name) if (worktree / name).is_file() else None
         else:
@@ -133,7 +162,11 @@ class Environment:
         if key in self._proved:
             return None
         strangers = await foreign_imports(
-            ready.program, worktree, env=ready.env, as_pytest=command.kind is RunnerKind.PYTEST
+            ready.program,
+            worktree,
+            env=ready.env,
+            as_pytest=command.kind is RunnerKind.PYTEST,
+            wall=self.wall_of_tests(worktree),
         )
         if strangers:
             message = (

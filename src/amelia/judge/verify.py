@@ -7,12 +7,13 @@ both runs count.
 
 import tempfile
 from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
 from anyio import to_thread
 
-from amelia.judge.environment import Environment
+from amelia.judge.environment import Environment, Walls
 from amelia.judge.reading import Remains, make_room, read_receipt, unable
 from amelia.judge.receipts import Receipts
 from amelia.judge.rules import MAY_BE_CHANCE, judge, judge_branch
@@ -21,12 +22,15 @@ from amelia.model.errors import ConfigError
 from amelia.model.evidence import (
     Delta,
     Demands,
+    Note,
+    NoteCode,
     Problem,
     Receipt,
     TestCommand,
     Verdict,
     VerifySettings,
 )
+from amelia.system.denials import denial_note, denials_in
 from amelia.system.process import run_supervised
 
 Checkout: TypeAlias = Callable[[str], Awaitable[Path]]
@@ -49,8 +53,10 @@ class Verifier:
         known: Iterable[str] = (),
         caller: Path | None = None,
         lock_of: Callable[[Path], Path | None] = lambda worktree: None,  # noqa: ARG005 - none by default
+        walls: Walls | None = None,
     ) -> None:
         self._lock_of = lock_of
+        self._denied: dict[str, tuple[str, ...]] = {}
         self.command = command
         self._settings = settings
         self._receipts = (
@@ -62,6 +68,7 @@ class Verifier:
             stamps=home / "stamps",
             caller=caller,
             lock_of=lock_of,
+            walls=walls,
         )
 
     async def check(self, tree: str, checkout: Checkout) -> None:
@@ -113,7 +120,14 @@ class Verifier:
                 again=again,
             )
 
-        return await self._twice(judged, delta.tree, checkout), result
+        return self._noted(await self._twice(judged, delta.tree, checkout), delta.tree), result
+
+    def _noted(self, verdict: Verdict, tree: str) -> Verdict:
+        """Returns a verdict with what the wall denied to the tests, if they failed."""
+        note = denial_note(self._denied.get(tree, ()))
+        if verdict.passed or not note:
+            return verdict
+        return replace(verdict, notes=(*verdict.notes, Note(NoteCode.DENIED, note)))
 
     async def verify_branch(
         self,
@@ -146,7 +160,8 @@ class Verifier:
         ready = await self._environment.prepare(command, worktree)
         if isinstance(ready, Problem):
             return unable(command, tree, ready)
-        with tempfile.TemporaryDirectory(prefix="amelia-") as private:
+        wall = self._environment.wall_of_tests(worktree)
+        with tempfile.TemporaryDirectory(prefix="amelia-", dir=wall.temporary if wall else None) as private:
             how = invocation(command, program=ready.program, worktree=worktree, private=Path(private))
             if problem := make_room(how.report, (worktree, Path(private))):
                 return unable(command, tree, problem)
@@ -158,6 +173,8 @@ class Verifier:
                 timeout=self._settings.timeout,
                 output=output,
                 lock=self._lock_of(worktree),
+                wall=wall,
             )
+            self._denied[tree] = denials_in(output, wall)
             remains = Remains(finished, output, how.report, worktree)
             return await to_thread.run_sync(read_receipt, command, tree, remains)

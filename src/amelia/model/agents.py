@@ -11,6 +11,8 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import NewType, Protocol, TypeAlias
 
+from amelia.model.walls import Wall
+
 AUTO = "auto"
 DRIVERS = ("claude", "codex", "api", "acp", "command", "script")
 """Every kind of driver, by its name in the settings; `AUTO` stands for the first that is there and ready."""
@@ -202,7 +204,8 @@ class TurnSpec:
     `before` is what it had used until then. `schema` describes the report that is asked for, as a strict
     JSON schema; a repair asks for that report once more, and for no work.
     `transcript` is the file the turn is recorded in, `lock` the file that tells of its processes, `state` a
-    directory of the run in which a driver may keep what its sessions need.
+    directory of the run in which a driver may keep what its sessions need; `wall` bounds what its programs
+    can reach, and has a home for what they are to read.
     """
 
     role: Role
@@ -221,6 +224,7 @@ class TurnSpec:
     lock: str | None = None
     state: str
     run: str = ""
+    wall: Wall | None = None
 
     @property
     def may_write(self) -> bool:
@@ -313,7 +317,8 @@ class TurnEnded:
     `text` is the agent's last message, `detail` says for people what happened,
     `until` is the ISO time from which a limited agent can go on. Where the report had to be looked for in
     the last message, `written` are all the objects that are there, and `report` is the last of them;
-    `unread` are the first names in what was to be an object there and cannot be read.
+    `unread` are the first names in what was to be an object there and cannot be read. `denied` are paths that
+    the wall kept it from writing.
     """
 
     ending: Ending
@@ -326,6 +331,7 @@ class TurnEnded:
     usage: Usage | None = None
     written: tuple[Written, ...] = ()
     unread: tuple[str, ...] = ()
+    denied: tuple[str, ...] = ()
 
 
 AgentEvent: TypeAlias = (

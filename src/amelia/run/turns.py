@@ -4,7 +4,7 @@ The snapshot is taken after every turn, however it ended, and is kept under the 
 else happens to the worktree.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from anyio import to_thread
 
@@ -20,6 +20,7 @@ from amelia.run.faults import broken_step
 from amelia.run.sessions import Carried, carry_out
 from amelia.run.waiting import wait_until
 from amelia.run.workshop import Workshop
+from amelia.system.denials import denial_note
 from amelia.system.git_places import Purpose
 from amelia.workspace.diff import changes
 from amelia.workspace.unkept import Unkept
@@ -53,7 +54,8 @@ async def start_turn(shop: Workshop, command: StartTurn, tell: Tell) -> tuple[ev
             attempt=at.attempt,
             ending=ending,
             work=kept.work,
-            summary=summary[:_LONGEST],
+            summary=_noted(summary, ending, ended.denied),
+            denied=ended.denied,
             refused=_refused(kept),
             session=ended.session,
             until=wait_until(ended.until, shop.now()) if ending is Ending.LIMITED else None,
@@ -64,6 +66,12 @@ async def start_turn(shop: Workshop, command: StartTurn, tell: Tell) -> tuple[ev
             progressed=await to_thread.run_sync(lambda: bool(changes(shop.store, command.start, kept.tree))),
         ),
     )
+
+
+def _noted(summary: str, ending: Ending, denied: Sequence[str]) -> str:
+    """Returns a summary, with what the wall denied if that may be why the turn did not end well."""
+    note = "" if ending is Ending.OK else denial_note(denied)
+    return f"{summary[:_LONGEST]}\n{note}".strip() if note else summary[:_LONGEST]
 
 
 def _verdict(answer: Answer[Report], allowance: Allowance) -> tuple[Ending, str]:

@@ -20,6 +20,9 @@ from threading import Event, Timer
 from typing import IO
 
 from amelia.model.errors import ConfigError, GitError
+from amelia.model.walls import Wall
+from amelia.system.environment import behind_wall
+from amelia.system.wall import confined
 
 OLDEST: tuple[int, int] = (2, 38)  # `merge-tree --write-tree`
 PATIENCE = timedelta(minutes=10)
@@ -104,6 +107,7 @@ class Call:
     limit: int = -1
     with_hooks: bool = False
     as_user: bool = False
+    wall: Wall | None = None
 
 
 _PLAIN = Call()
@@ -118,6 +122,8 @@ def run_git(where: Repository | Path, *arguments: str, call: Call = _PLAIN) -> A
     argv = ["git", "--no-pager", *(part for setting in settings for part in ("-c", setting)), *arguments]
     directory = where if isinstance(where, Path) else where.work_tree or where.git_dir
     environment = {**_environment(where), **(call.environment or {})}
+    if call.wall is not None:
+        argv, environment = [*confined(call.wall), *argv], behind_wall(environment, call.wall)
     answer = _run(argv, directory, environment=environment, call=call)
     if call.accept is not None and answer.code not in call.accept:
         raise _failure(arguments[0], directory, answer=answer)

@@ -11,6 +11,7 @@ from tempfile import TemporaryFile
 
 from amelia.model.errors import GitError
 from amelia.model.git import CommitId, Conflict, Merged, Merging, Stamp, TreeId, Treeish
+from amelia.model.walls import Wall
 from amelia.system.git import Answer, Call, Repository, run_git
 from amelia.system.git_places import ConfigEntry
 
@@ -200,9 +201,11 @@ def commit_tree(
     )
 
 
-def run_hook(where: Repository, hook: str, *arguments: str, patience: timedelta) -> Answer:
+def run_hook(
+    where: Repository, hook: str, *arguments: str, patience: timedelta, wall: Wall | None = None
+) -> Answer:
     """Runs a hook of the repository in the worktree."""
-    call = Call(accept=None, patience=patience, with_hooks=True)
+    call = Call(accept=None, patience=patience, with_hooks=True, wall=wall)
     return run_git(where, "hook", "run", "--ignore-missing", hook, "--", *arguments, call=call)
 
 

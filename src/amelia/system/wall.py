@@ -26,6 +26,11 @@ _PROBE = (
     "import sys; sys.path.append(sys.argv[1]); from confine import confine; "
     "confine([word.encode() for word in sys.argv[2:]])"
 )
+_BECOME = (
+    "import os, sys; sys.path.append(sys.argv[1]); from confine import confine; end = sys.argv.index('--'); "
+    "confine([os.fsencode(word) for word in sys.argv[2:end]]); "
+    "os.execvp(sys.argv[end + 1], sys.argv[end + 1:])"
+)
 _PATIENCE = 20.0
 
 
@@ -75,6 +80,12 @@ def _options(layer: Layer) -> str:
 
 def _escaped(path: str, more: str = "") -> str:
     return "".join(f"\\{each}" if each in f"\\,{more}" else each for each in os.path.realpath(path))
+
+
+def confined(wall: Wall) -> list[str]:
+    """Returns the beginning of a command line that raises a wall and becomes the program behind it."""
+    place = str(Path(confine.__file__).parent)
+    return [sys.executable, "-I", "-S", "-c", _BECOME, place, *entries_of(wall, find_kernel()), "--"]
 
 
 @cache
