@@ -18,7 +18,7 @@ from anyio import to_thread
 from amelia.app.agents import choose_agents
 from amelia.app.finish import deliver, heard, is_deliverable
 from amelia.app.proofs import refuse_unproved
-from amelia.app.walls import Walls, check_wall, wall_gaps
+from amelia.app.walls import Walls, check_wall
 from amelia.app.workshops import find_tests, keep_work, open_store, open_workshop
 from amelia.context.places import make_execution_dir_name
 from amelia.land.commit import check_signing
@@ -44,7 +44,6 @@ from amelia.schedule.machine import fold
 from amelia.system.git import check_git
 from amelia.system.git_commands import names_in
 from amelia.system.git_places import Lane, Purpose, Source, Store
-from amelia.system.wall import find_kernel
 from amelia.workspace.discard import discard
 from amelia.workspace.lanes import prepare
 from amelia.workspace.source import open_source, resolve, uncommitted
@@ -259,7 +258,6 @@ def notices(directory: RunDirectory) -> list[str]:
 
 def notices_of(directory: RunDirectory, facts: RunStarted) -> Iterator[str]:
     """Yields what is worth knowing about a run, for whoever holds its journal."""
-    yield from wall_gaps(facts.wall, find_kernel())
     source = open_source(Path(facts.repository))
     if source.head is None:
         yield "the repository has no commits; the run starts from an empty one"

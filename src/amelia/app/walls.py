@@ -21,7 +21,7 @@ from functools import cached_property
 from pathlib import Path
 
 from amelia.app.caches import Cached, give_caches
-from amelia.drive.homes import states_of
+from amelia.drive.homes import settings_of, states_of
 from amelia.model.agents import AgentSettings, Role
 from amelia.model.errors import ConfigError
 from amelia.model.walls import Network, Wall, WallMode, WallSettings
@@ -97,6 +97,8 @@ class Walls:
         home = self.directory.agents / f"{lane}-{role}"
         agent = self.agents.get(role, AgentSettings())
         states = states_of(agent)
+        for name in settings_of(agent):  # it is furnished anew
+            remove(home / "config" / name, within=self.directory.path)
         own = (home / "config", *states.writes, *((worktree,) if role.may_write else ()))
         needs_no_network = agent.driver == _SCRIPT and not role.may_write
         caches = self._caches(home / "caches")

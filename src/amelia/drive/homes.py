@@ -103,6 +103,12 @@ class States:
     fixes: tuple[Path, ...] = ()
 
 
+def settings_of(agent: AgentSettings) -> tuple[str, ...]:
+    """Returns the names of what a user has said to an agent, in a directory of the run's own."""
+    home = HOMES.get(agent.driver)
+    return home.settings if home is not None else ()
+
+
 def states_of(agent: AgentSettings) -> States:
     """Returns what an agent writes in the user's home directory, by its name or by that of its program."""
     words = (agent.driver, *(Path(word).name for word in agent.command[:1]))
@@ -157,24 +163,20 @@ def settle_logins(agents: Iterable[AgentSettings], state: Path) -> None:
 
 
 def furnish(home: Home, place: Path) -> None:
-    """Makes a directory of the run's own what the user's is to the agent, as far as settings go."""
+    """Makes a directory of the run's own what the user's is to the agent, as far as settings go.
+
+    What an agent may have made of them is gone by then.
+    """
     place.mkdir(parents=True, exist_ok=True)
     for name in home.settings:
-        _clear(place / name)
-        _show(home.users() / name, place / name)
+        if not os.path.lexists(place / name):
+            _show(home.users() / name, place / name)
     if home.account:
-        _clear(place / home.account)
         with suppress(OSError):
             origin = home.users_account()
             if origin.stat().st_size <= _LARGEST:
+                (place / home.account).unlink(missing_ok=True)  # which may be a link
                 shutil.copyfile(origin, place / home.account)
-
-
-def _clear(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
 
 
 def _show(origin: Path, path: Path) -> None:

@@ -123,9 +123,9 @@ class Verifier:
         return self._noted(await self._twice(judged, delta.tree, checkout), delta.tree), result
 
     def _noted(self, verdict: Verdict, tree: str) -> Verdict:
-        """Returns a verdict with what the wall denied to the tests, if they failed."""
+        """Returns a verdict with what the wall denied to the tests, if they ended badly."""
         note = denial_note(self._denied.get(tree, ()))
-        if verdict.passed or not note:
+        if not note:
             return verdict
         return replace(verdict, notes=(*verdict.notes, Note(NoteCode.DENIED, note)))
 
@@ -175,6 +175,6 @@ class Verifier:
                 lock=self._lock_of(worktree),
                 wall=wall,
             )
-            self._denied[tree] = denials_in(output, wall)
+            self._denied[tree] = denials_in(output, wall) if finished.exit_code else ()
             remains = Remains(finished, output, how.report, worktree)
             return await to_thread.run_sync(read_receipt, command, tree, remains)

@@ -172,12 +172,21 @@ def _drop_capabilities() -> None:
     for number in range(64):
         if number not in _KEPT and _call("prctl", None, _CAPBSET_DROP, number, 0, 0, 0) < 0:
             break  # the kernel knows no more of them
-    kept = sum(1 << number for number in _KEPT)
+    kept = sum(1 << number for number in _KEPT) & _permitted()
     words = ((kept & 0xFFFFFFFF).to_bytes(4, "little") * 2 + bytes(4)) + (kept >> 32).to_bytes(
         4, "little"
     ) * 3
     header = (0x20080522).to_bytes(4, "little") + bytes(4)
     _call("syscall", "fewer capabilities", _CAPSET[os.uname().machine], header, words)
+
+
+def _permitted() -> int:
+    """Returns the capabilities that this process has, of which it can keep some."""
+    handle = os.open("/proc/self/status", os.O_RDONLY)
+    status = os.read(handle, 65536)
+    os.close(handle)
+    found = status.partition(b"CapPrm:")[2].split(None, 1)
+    return int(found[0], 16) if found else 0
 
 
 def _restrict_writing(version: int, paths: Iterable[bytes]) -> None:
