@@ -4,9 +4,9 @@
 - It forgets model, sandbox, schema and settings from turn to turn, so each turn is given all of them.
 - Whether it trusts the repository is always said: left alone, it would trust whatever it may write to, run
   the servers that a repository configures, and note that trust in the settings of the person.
-- Its sandbox keeps a developer in the worktree, the `.git` of which it can read but not change, and in a
-  folder of the run for what is temporary; everybody else can change nothing at all. Commands that it runs do
-  not see the key.
+- Without a wall, its sandbox keeps a developer in the worktree, the `.git` of which it can read but not
+  change, and in a folder of the run for what is temporary; everybody else can change nothing at all. Behind
+  one, the wall does that, and the sandbox is off. Commands that it runs do not see the key.
 """
 
 import hashlib
@@ -123,14 +123,13 @@ class CodexDriver:
         return next((used for used in found if used is not None), None)
 
     def _arguments(self, spec: TurnSpec) -> list[str]:
-        may_write = spec.may_write
         settings = (*SETTINGS, *self._provider(), *self._trust(spec.cwd), *_sandbox(spec))
         return [
             *self._command(),
             "exec",
             "--json",
             "--skip-git-repo-check",  # whatever an agent has done to `.git` in an earlier turn
-            f"--sandbox={'workspace-write' if may_write else 'read-only'}",
+            f"--sandbox={_mode(spec)}",
             *[f"--config={setting}" for setting in settings],
             *([f"--model={self.settings.model}"] if self.settings.model else []),
             *([f"--output-schema={_schema_file(spec.schema, _folder(spec))}"] if spec.schema else []),
@@ -204,6 +203,13 @@ def _temporary_folder(spec: TurnSpec) -> Path:
     folder = Path(spec.wall.temporary) if spec.wall and spec.wall.temporary else _folder(spec) / "tmp"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
+
+
+def _mode(spec: TurnSpec) -> str:
+    """Returns which of its sandboxes Codex uses; behind a wall none, for it could not mount what it needs."""
+    if spec.wall is not None:
+        return "danger-full-access"
+    return "workspace-write" if spec.may_write else "read-only"
 
 
 def _sandbox(spec: TurnSpec) -> Sequence[str]:
