@@ -16,6 +16,7 @@ _SIGNS = re.compile(rb"permission denied|EACCES|EROFS|read-only file system", re
 _PATH = re.compile(rb"(?<![\w./~-])/[^\s'\"`:;,()<>|\\\x00-\x1f]{1,400}")
 _LONGEST_LINE = 20_000
 _MOST = 5
+_OF_THE_KERNEL = ("/dev", "/proc", "/sys")
 
 
 class Denials:
@@ -68,7 +69,7 @@ def denial_note(paths: Iterable[str]) -> str:
 def _is_denied(path: str, wall: Wall) -> bool:
     real = os.path.realpath(path)
     layers = (layer.place for layer in wall.layers)
-    allowed = (*wall.writes, *layers, wall.temporary or "/dev", "/dev")
+    allowed = (*wall.writes, *layers, wall.temporary or "/dev", *_OF_THE_KERNEL)
     if any(Path(real).is_relative_to(os.path.realpath(place)) for place in allowed):
         return False
     if real.startswith("/tmp/") and wall.replaces_tmp:  # noqa: S108 - the place itself
