@@ -132,6 +132,8 @@ class Stage:
             "GIT_CONFIG_NOSYSTEM": "1",
             "AMELIA_COMMIT_RECORD": toml(self.is_recorded),
             "PYTHONIOENCODING": "utf-8",
+            # Scripted agents tell each other things there; `tests/wall` has stories without it.
+            "AMELIA_WALL__WRITES": toml([str(self.room)]),
             **more,
         }
 

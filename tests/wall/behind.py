@@ -8,22 +8,15 @@ from typing import Any
 
 import anyio
 
+from amelia.model.walls import Layer, Wall
 from amelia.system.process import supervised
-from amelia.system.wall import Wall, find_kernel
-
-LISTS = ("writes", "hides", "shows", "fixes")
 
 
 async def main(order: dict[str, Any]) -> int:
     described: dict[str, Any] = order["wall"]
-    places = {name: tuple(Path(path) for path in described.get(name, ())) for name in LISTS}
-    temporary = described.get("temporary")
-    wall = Wall(
-        kernel=find_kernel(),
-        temporary=Path(temporary) if temporary else None,
-        is_offline=described.get("is_offline", False),
-        **places,
-    )
+    layers = tuple(Layer(**layer) for layer in described.pop("layers", ()))
+    places = {name: tuple(value) if isinstance(value, list) else value for name, value in described.items()}
+    wall = Wall(layers=layers, **places)
     env = {"PATH": os.environ["PATH"]}
     async with supervised(order["argv"], cwd=Path(order["cwd"]), env=env, wall=wall) as process:
         async for chunk in process.stdout:

@@ -199,3 +199,28 @@ def test_a_program_is_not_started_if_its_wall_cannot_be_raised(ground: Ground) -
     assert done.returncode == 127
     assert "cannot be had" in done.stdout
     assert not (ground.work / "started").exists()
+
+
+@hides
+def test_what_is_written_to_a_layer_goes_elsewhere(ground: Ground) -> None:
+    cache, upper, work = (ground.top / name for name in ("cache, warm", "upper", "layer-work"))
+    for folder in (cache, upper, work):
+        folder.mkdir()
+    (cache / "wheel").write_text("wheel")
+    if os.geteuid() == 0 and ground.who:
+        for path in (cache, upper, work, cache / "wheel"):
+            shutil.chown(path, 4242, 4242)
+    layer = {"place": str(cache), "upper": str(upper), "work": str(work)}
+    attempts = [("read", cache / "wheel"), ("write", cache / "wheel"), ("create", cache / "new")]
+    assert ground.tries(*attempts, layers=[layer]) == ["allowed"] * 3
+    assert (cache / "wheel").read_text() == "wheel"
+    assert not (cache / "new").exists()
+    assert (upper / "wheel").read_text() == "wheelx"
+    assert ground.tries(("create", cache / "new")) == ["denied"]
+
+
+@hides
+def test_a_directory_whose_layer_cannot_be_had_stays_as_it_is(ground: Ground) -> None:
+    layer = {"place": str(ground.top / "checkout"), "upper": str(ground.top / "none"), "work": "/none"}
+    attempts = [("read", ground.top / "checkout/main.py"), ("write", ground.top / "checkout/main.py")]
+    assert ground.tries(*attempts, layers=[layer]) == ["allowed", "denied"]

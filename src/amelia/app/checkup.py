@@ -9,10 +9,13 @@ from enum import StrEnum
 from pathlib import Path
 
 from amelia.app.agents import best_of, candidates
+from amelia.app.walls import wall_gaps
 from amelia.model.agents import AUTO, AgentSettings, DriverInfo, Role
 from amelia.model.errors import AmeliaError
 from amelia.model.evidence import TestCommand
+from amelia.model.walls import WallSettings
 from amelia.system.git_places import Source
+from amelia.system.wall import Kernel
 
 _MEGABYTE = 1_000_000
 _TOO_LITTLE = 100 * _MEGABYTE
@@ -138,6 +141,13 @@ def runs_checks(
         yield doubtful("runs", f"{finished} finished, whose files are still there", f"make room: {clears}")
     if not (unreadable or interrupted or finished or strangers):
         yield well("runs", "none that needs anything")
+
+
+def wall_check(settings: WallSettings, kernel: Kernel) -> Check:
+    """Says what holds programs back that are not Amelia's own."""
+    if gaps := "; ".join(wall_gaps(settings, kernel)):
+        return doubtful("wall", gaps, "docs/concepts/wall.md says what can be reached without it")
+    return well("wall", f"Landlock {kernel.landlock} and namespaces; network {settings.network}")
 
 
 def subjects(agents: Mapping[Role, AgentSettings]) -> dict[AgentSettings, tuple[Role, ...]]:

@@ -30,9 +30,11 @@ from amelia.app.checkup import (
     repository_check,
     runs_checks,
     subjects,
+    wall_check,
     well,
 )
 from amelia.app.history import take_inventory
+from amelia.app.walls import check_wall
 from amelia.config import NO_OPTIONS, Options, load
 from amelia.config.places import caller_secrets, is_repository, repository_around
 from amelia.judge.detect import find_command
@@ -43,6 +45,7 @@ from amelia.record.runs import strangers
 from amelia.schedule.decide import is_over
 from amelia.system.git import check_git
 from amelia.system.secrets import Redactor
+from amelia.system.wall import find_kernel
 from amelia.workspace.source import open_source, uncommitted
 
 Tell: TypeAlias = Callable[[Check], None]
@@ -141,11 +144,18 @@ def _look_at_runs(patient: _Patient) -> Iterable[Check]:
     )
 
 
+def _look_at_wall(patient: _Patient) -> Iterable[Check]:
+    if patient.settings is not None:
+        check_wall(patient.settings.wall)
+        yield wall_check(patient.settings.wall, find_kernel())
+
+
 _LOOKS: dict[str, Callable[[_Patient], Iterable[Check]]] = {
     "git": _look_at_git,
     "repository": _look_at_repository,
     "state": _look_at_home,
     "runs": _look_at_runs,
+    "wall": _look_at_wall,
 }
 
 

@@ -17,6 +17,7 @@ from anyio import to_thread
 from amelia.app.agents import choose_agents
 from amelia.app.people import RefusedError
 from amelia.app.runs import NewRun, beginning, new_directory, prepare_run
+from amelia.app.walls import Walls, check_wall
 from amelia.app.workshops import RunAgents, store_of
 from amelia.model import drafts as dr
 from amelia.model import events as ev
@@ -72,6 +73,7 @@ class DrivenDraft:
 def propose(new: NewDraft, *, home: Path) -> RunDirectory:
     """Makes a run of a goal: its directory, its store, and the first event of its journal."""
     check_git()
+    check_wall(new.settings.run.wall)
     source = open_source(new.repository)
     refuse_pipes(source)
     base = resolve(source, new.base) if new.base is not None else source.head
@@ -125,14 +127,21 @@ def waiting_draft(directory: RunDirectory) -> Draft:
 def open_studio(directory: RunDirectory, facts: dr.RunProposed) -> Studio:
     """Returns what the architect of a run works with."""
     agents = {role.value: agent for role, agent in facts.settings.run.agents.items()}
+    walls = Walls(
+        settings=facts.settings.run.wall,
+        directory=directory,
+        repository=Path(facts.repository),
+        agents=agents,
+    )
     return Studio(
         facts=facts,
         desk=Desk(
             directory=directory,
-            agents=RunAgents(agents, {}),
+            agents=RunAgents(agents, {}, directory.agents),
             settings=agents,
             clocks=facts.settings.run.clocks,
             texts=kept_texts(directory),
+            wall_of=walls.of_agent,
         ),
         store=store_of(directory, facts.repository),
         now=lambda: datetime.now(UTC),
@@ -150,7 +159,7 @@ async def drive_draft(directory: RunDirectory, journal: Journal, watcher: Onlook
     await end_stale(directory.lock(_LANE))
     studio = open_studio(directory, draft.facts)
     coordinator = Coordinator(DRAFT, journal, steps=StudioSteps(studio), watcher=watcher)
-    found = await to_thread.run_sync(unaccounted, past, studio.desk.settings)
+    found = await to_thread.run_sync(unaccounted, past, studio.desk.settings, directory.agents)
     draft = await coordinator.drive(past, draft, found=found)
     return DrivenDraft(draft, coordinator.stopped_by, coordinator.watcher_problem)
 

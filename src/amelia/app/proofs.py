@@ -5,6 +5,7 @@ from pathlib import Path
 
 import anyio
 
+from amelia.app.walls import Walls
 from amelia.app.workshops import make_verifier
 from amelia.judge.outcomes import has_single_tests, outcomes
 from amelia.judge.provable import proved_by_tests, without_tests_before
@@ -14,7 +15,6 @@ from amelia.model.errors import ConfigError
 from amelia.model.evidence import TestCommand, VerifySettings
 from amelia.model.git import CommitId
 from amelia.model.plan import TaskId, Unit
-from amelia.record.runs import RunDirectory
 from amelia.system.git_places import Lane
 from amelia.workspace.diff import paths_in
 
@@ -23,7 +23,7 @@ _WAIVER = "or write `- TDD waiver: REASON` into a task that is to land without t
 
 
 def refuse_unproved(
-    directory: RunDirectory,
+    walls: Walls,
     lane: Lane,
     base: CommitId,
     *,
@@ -45,7 +45,7 @@ def refuse_unproved(
     needy = without_tests_before(units)
     # The runner decides, but is asked only where no file looks like a test: a run of all tests takes long.
     is_suspect = bool(needy) and not any(map(is_test_code, paths_in(lane.store, base)))
-    if is_suspect and _finds_no_tests(make_verifier(directory, command, settings), lane, base):
+    if is_suspect and _finds_no_tests(make_verifier(walls, command, settings), lane, base):
         raise ConfigError(
             f"`{' '.join(command.argv)}` finds no tests, "
             f"and these tasks are proved only if the same tests stay green: {_listed(needy)}",

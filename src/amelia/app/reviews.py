@@ -16,6 +16,7 @@ from pathlib import Path
 import anyio
 
 from amelia.app.agents import choose_agents
+from amelia.app.walls import Walls, check_wall
 from amelia.app.workshops import find_tests, open_workshop
 from amelia.land.publish import publish_attempts
 from amelia.model import events as ev
@@ -130,6 +131,7 @@ def open_review(repository: Path, *, base: str | None, home: Path) -> Generator[
 
 def judge_review(review: Review, settings: RunSettings, tell: Progress) -> Judgement:
     """Has the checks executed, the changes reviewed, and the findings of a rejection ruled."""
+    check_wall(settings.wall)
     agents = anyio.run(choose_agents, settings)
     unit = _unit()
     review.directory.plan.write_text(_SECTION, encoding="utf-8")
@@ -147,6 +149,7 @@ def judge_review(review: Review, settings: RunSettings, tell: Progress) -> Judge
         agents={role.value: agent for role, agent in agents.items()},
         budget=settings.budget,
         clocks=settings.clocks,
+        wall=settings.wall,
         test_command=_tests(review, settings, tell),
         verify=settings.verify,
         repository=str(review.source.top),
@@ -272,8 +275,9 @@ def _tests(review: Review, settings: RunSettings, tell: Progress) -> TestCommand
     """Returns how the tree is tested; where it cannot be, that is said, and the review goes on without."""
     lane = Lane(review.store, 1, Purpose.CHECK)
     prepare(lane, tree=review.captured.tree, base=review.base)
+    walls = Walls(settings=settings.wall, directory=review.directory, repository=review.source.top)
     try:
-        return find_tests(review.directory, lane, units=(), settings=settings.verify)
+        return find_tests(walls, lane, units=(), settings=settings.verify)
     except ConfigError as problem:
         tell(f"nothing is executed: {problem}")
         return None

@@ -18,6 +18,7 @@ from anyio import to_thread
 from amelia.app.agents import choose_agents
 from amelia.app.finish import deliver, heard, is_deliverable
 from amelia.app.proofs import refuse_unproved
+from amelia.app.walls import Walls, check_wall
 from amelia.app.workshops import find_tests, keep_work, open_store, open_workshop
 from amelia.context.places import make_execution_dir_name
 from amelia.land.commit import check_signing
@@ -91,6 +92,7 @@ class Driven:
 def begin_run(new: NewRun, *, home: Path) -> RunDirectory:
     """Makes a run of a plan that can run: its directory, its store, and the first event of its journal."""
     check_git()
+    check_wall(new.settings.wall)
     source = open_source(new.repository)
     refuse_pipes(source)
     base = resolve(source, new.base) if new.base is not None else source.head
@@ -151,6 +153,7 @@ async def drive_run(directory: RunDirectory, journal: Journal, watcher: Watcher)
     """Takes a run as far as it goes, from wherever it stands, for whoever holds its journal."""
     past = journal.read()
     run = fold(recorded.event for recorded in past)
+    check_wall(run.facts.wall)
     shop = open_workshop(directory, run.facts, past)
     if run.is_final:
         run = heard(journal, run)
@@ -159,7 +162,7 @@ async def drive_run(directory: RunDirectory, journal: Journal, watcher: Watcher)
         watcher.begin(journal.read())
     while not driven.run.is_final:
         await recover(shop)
-        found = await to_thread.run_sync(unaccounted, past, run.facts.agents)
+        found = await to_thread.run_sync(unaccounted, past, run.facts.agents, directory.agents)
         steps = WorkshopSteps(shop)
         coordinator = Coordinator(RUN, journal, steps=steps, watcher=watcher, at_rest=lambda: _put_away(shop))
         run = await coordinator.drive(past, driven.run, found=found)
@@ -190,8 +193,9 @@ def prepare_run(new: NewRun, directory: RunDirectory, *, source: Source, base: C
     check_signing(store)
     lane = Lane(store, 1, Purpose.CHECK)
     prepare(lane, tree=start, base=start)
-    command = find_tests(directory, lane, units=compiled.units, settings=settings.verify)
-    refuse_unproved(directory, lane, start, units=compiled.units, command=command, settings=settings.verify)
+    walls = Walls(settings=settings.wall, directory=directory, repository=source.top)
+    command = find_tests(walls, lane, units=compiled.units, settings=settings.verify)
+    refuse_unproved(walls, lane, start, units=compiled.units, command=command, settings=settings.verify)
     return RunStarted(
         run=directory.run,
         plan_hash=compiled.plan.hash,
@@ -208,6 +212,7 @@ def prepare_run(new: NewRun, directory: RunDirectory, *, source: Source, base: C
         agents={role.value: agent for role, agent in settings.agents.items()},
         budget=settings.budget,
         clocks=settings.clocks,
+        wall=settings.wall,
         test_command=command,
         verify=settings.verify,
         repository=str(source.top),

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from amelia.app.forecasts import foresee, foresee_new
 from amelia.app.runs import NewRun, footprint_of
+from amelia.app.walls import wall_gaps
 from amelia.drive.models import Model, usual_model
 from amelia.judge.detect import find_command, planned_commands
 from amelia.model.agents import AgentSettings, Role
@@ -22,6 +23,7 @@ from amelia.model.policy import Budget, Policy
 from amelia.schedule.forecast import Forecast
 from amelia.schedule.parallel import most_side_by_side
 from amelia.system.git_places import Source
+from amelia.system.wall import find_kernel
 from amelia.workspace.source import open_source, resolve, uncommitted
 
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
@@ -54,7 +56,8 @@ class RunTerms:
     """Everything that a person agrees to by starting a run.
 
     `steps` counts the levels of its graph, `widest` the units that can be under way at once, and
-    `is_parallel_said` tells that an option of the command asked for the number of workers.
+    `is_parallel_said` tells that an option of the command asked for the number of workers; `gaps` is what the
+    wall does not hold back.
     """
 
     base: Base
@@ -69,6 +72,7 @@ class RunTerms:
     agents: Mapping[Role, AgentTerms]
     budget: Budget
     forecast: Forecast | None
+    gaps: tuple[str, ...] = ()
 
 
 def terms_of_new(new: NewRun, *, home: Path, is_parallel_said: bool = False) -> RunTerms:
@@ -121,6 +125,7 @@ def _terms(
         agents={role: AgentTerms(agents[role], usual_model(agents[role])) for role in WORKERS},
         budget=settings.budget,
         forecast=forecast,
+        gaps=tuple(wall_gaps(settings.wall, find_kernel())),
     )
 
 

@@ -6,9 +6,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import anyio
+from anyio import to_thread
 
 from amelia.app.agents import make_driver
+from amelia.app.walls import Walls
 from amelia.config.places import active_environment
+from amelia.drive.homes import settle_logins
 from amelia.drive.session import Sessions
 from amelia.judge.detect import find_command, planned_commands
 from amelia.judge.verify import Verifier
@@ -53,29 +56,37 @@ def open_workshop(
     owners = {event.session: event.role for event in happened if isinstance(event, SessionOpened)}
     proofs = [event.proof for event in happened if isinstance(event, AttemptVerified) and event.proof]
     store = open_store(directory, facts)
-    verifier = make_verifier(directory, facts.test_command, facts.verify, known=proofs)
+    walls = Walls(
+        settings=facts.wall, directory=directory, repository=Path(facts.repository), agents=facts.agents
+    )
+    verifier = make_verifier(walls, facts.test_command, facts.verify, known=proofs)
     return Workshop(
         facts=facts,
         desk=Desk(
             directory=directory,
-            agents=RunAgents(facts.agents, owners),
+            agents=RunAgents(facts.agents, owners, directory.agents),
             settings=facts.agents,
             clocks=facts.clocks,
             texts=kept_texts(directory),
             shown=(f"{facts.record_place.path}/",),
+            wall_of=walls.of_agent,
         ),
         store=store,
         verifier=verifier,
         recorder=Recorder(directory, store, facts, seen=verifier.seen, past=past, is_run=is_run),
         now=lambda: datetime.now(UTC),
+        wall_of_hooks=walls.of_hook,
     )
 
 
 class RunAgents:
     """The agents of a run, looked for when the first takes a turn: a run can be ended without them."""
 
-    def __init__(self, settings: Mapping[str, AgentSettings], owners: Mapping[SessionId, Role]) -> None:
+    def __init__(
+        self, settings: Mapping[str, AgentSettings], owners: Mapping[SessionId, Role], state: Path
+    ) -> None:
         self._settings = settings
+        self._state = state
         self._owners = owners
         self._sessions: Sessions | None = None
 
@@ -84,13 +95,14 @@ class RunAgents:
     ) -> TurnEnded:
         """Carries out one whole turn."""
         if self._sessions is None:
+            await to_thread.run_sync(settle_logins, self._settings.values(), self._state)
             drivers = {Role(role): make_driver(agent) for role, agent in self._settings.items()}
             self._sessions = Sessions(drivers, self._owners)
         return await self._sessions.take_turn(spec, on_event)
 
 
 def make_verifier(
-    directory: RunDirectory,
+    walls: Walls,
     command: TestCommand | None,
     settings: VerifySettings,
     *,
@@ -100,11 +112,12 @@ def make_verifier(
     return Verifier(
         command=command,
         settings=settings,
-        home=directory.checks,
+        home=walls.directory.checks,
         known=known,
         caller=active_environment(),
-        lock_of=directory.lock_beside,
+        lock_of=walls.directory.lock_beside,
         managed=lambda worktree: managed_paths(repository_at(worktree)),
+        walls=walls,
     )
 
 
@@ -119,7 +132,7 @@ def keep_work(shop: Workshop, *, is_final: bool) -> None:
 
 
 def find_tests(
-    directory: RunDirectory, lane: Lane, *, units: Iterable[Unit], settings: VerifySettings
+    walls: Walls, lane: Lane, *, units: Iterable[Unit], settings: VerifySettings
 ) -> TestCommand | None:
     """Returns how the tree in a lane is tested, proved to be possible.
 
@@ -127,20 +140,20 @@ def find_tests(
     """
     found = find_command(lane.directory, settings)
     if found is not None:
-        _prove(directory, lane, command=found, settings=settings)
+        _prove(walls, lane, command=found, settings=settings)
         return found
     declared = [path for unit in units for piece in unit.pieces for path in piece.files]
     for planned in planned_commands(declared):
         with suppress(ConfigError):
-            _prove(directory, lane, command=planned, settings=settings)
+            _prove(walls, lane, command=planned, settings=settings)
             return planned
     return None
 
 
-def _prove(directory: RunDirectory, lane: Lane, *, command: TestCommand, settings: VerifySettings) -> None:
+def _prove(walls: Walls, lane: Lane, *, command: TestCommand, settings: VerifySettings) -> None:
     """Raises if a command cannot test what is in a lane."""
 
     async def as_it_is(_: str) -> Path:
         return lane.directory
 
-    anyio.run(make_verifier(directory, command, settings).check, "", as_it_is)
+    anyio.run(make_verifier(walls, command, settings).check, "", as_it_is)

@@ -17,6 +17,7 @@ from amelia.config.values import (
     one_of,
     path_inside,
     paths_inside,
+    places,
     switch,
     text,
     text_file,
@@ -30,6 +31,7 @@ from amelia.model.delivery import Finish
 from amelia.model.plan import Mode
 from amelia.model.policy import OnFailure, RetrySession, SessionScope
 from amelia.model.settings import TddRule
+from amelia.model.walls import Network, WallMode
 
 _DAY = 1440
 _COST = bound(number(0.001, 100_000))
@@ -105,6 +107,17 @@ _CLOCKS = Table(
     },
     "the bounds of one turn of an agent",
 )
+_WALL = Table(
+    {
+        "mode": one_of(WallMode)
+        .about("whether programs of agents and tests can write only what they need to")
+        .users(),
+        "writes": places.about("more paths that they may write", example=("~/.cache/tool",)).users(),
+        "hides": places.about("more paths that they may not read", example=("~/secrets",)).users(),
+        "network": one_of(Network).about("what tests and reviewers reach of the network").users(),
+    },
+    "what programs that Amelia starts for agents, setups, tests and hooks can reach",
+)
 POLICY = Table(
     {
         "attempts": whole(1, 100).about("how often a unit is tried before it waits for a person"),
@@ -152,6 +165,7 @@ PROFILE = Table(
         "budget": _BUDGET,
         "verify": _VERIFY,
         "clocks": _CLOCKS,
+        "wall": _WALL,
         "modes": Table(dict.fromkeys(Mode, POLICY), "how units of each mode are treated"),
         "prompts": _PROMPTS,
     }

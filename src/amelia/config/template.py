@@ -8,12 +8,12 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import cast
+from typing import TypeGuard, cast
 
 from amelia.config.fields import SETTLED, default_of, written
 from amelia.config.keys import AGENT, POLICY, PROFILE
 from amelia.config.merge import SYNONYMS
-from amelia.config.tables import Named, Table
+from amelia.config.tables import Keys, Named, Table
 from amelia.config.values import Reader, Schema
 from amelia.model.agents import Role
 from amelia.model.plan import Mode
@@ -68,9 +68,16 @@ def file_text(said: Mapping[str, object], remarks: Mapping[str, str]) -> str:
     """Returns a file with every key: some are said, the others are comments; with remarks on some tables."""
     lines = [_HEAD, *_keys("", PROFILE, said)]
     for name, table in PROFILE.readers.items():
-        if isinstance(table, Table) or (isinstance(table, Named) and table.example):
+        if _is_shown(table):
             lines += ["", *_comment(table.note), *_comment(remarks.get(name, "")), *_body(name, table, said)]
     return "\n".join(lines) + "\n" + _PROFILES
+
+
+def _is_shown(table: Keys) -> TypeGuard[Table | Named]:
+    """Says whether a table holds anything that a repository may say."""
+    if isinstance(table, Table):
+        return not all(reader.is_users for _, reader in table.leaves())
+    return isinstance(table, Named) and bool(table.example)
 
 
 def toml_value(value: object) -> str:

@@ -169,6 +169,13 @@ def _file_beside(found: Found) -> str:
     return str((found.source.place / _text(found)).absolute())
 
 
+def _places(found: Found) -> tuple[str, ...]:
+    """Reads paths of this machine, relative to the file they stand in, or to the user's home after a `~`."""
+    if not isinstance(found.value, list):
+        raise found.wrong("a list of paths")
+    return _each(found, lambda each: str((each.source.place / Path(_text(each)).expanduser()).absolute()))
+
+
 def _file_of_repository(found: Found) -> str:
     """Reads a path that a repository names; links do not lead out of it, nor to what git keeps for itself."""
     try:
@@ -231,6 +238,8 @@ folder_inside = Reader(_folder_inside, _TEXT)
 """Reads where a directory of the repository is to be, which is not git's own."""
 paths_inside = Reader(_paths_inside, {"type": "array", "items": _TEXT})
 """Reads a list of paths, or of patterns of paths, inside the repository."""
+places = Reader(_places, {"type": "array", "items": _TEXT})
+"""Reads a list of paths of this machine; returns them absolute."""
 command = Reader(_command, {"anyOf": [_TEXT, {"type": "array", "items": {"type": "string"}, "minItems": 1}]})
 """Reads a program and its arguments: a list, or one text that is split as a shell splits it."""
 

@@ -8,7 +8,7 @@
 import os
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import IO
@@ -17,9 +17,11 @@ import anyio
 from anyio import to_thread
 
 from amelia.drive.ending import Seen, conclude, unusable
+from amelia.drive.logins import Login, in_step
 from amelia.drive.stream import Dialect, Line, Lines, Result
 from amelia.drive.transcript import Transcript
 from amelia.model.agents import AgentEvent, Ending, SessionId, TurnSpec, Usage, Used, total
+from amelia.system.denials import Denials
 from amelia.system.environment import clean_environment
 from amelia.system.process import Supervised, supervised
 from amelia.system.secrets import Redactor, passwords_in, secrets_of
@@ -38,7 +40,7 @@ class Program:
     `secrets` are values that nobody is to see, besides those of variables that are called like a secret;
     `before_prompt` is what the program reads first, and the record does not hold; without `reads_prompt` it
     is given its prompt in another way. `conclude` understands the end of a program that says itself nothing
-    of how it ended, by its exit code and the end of its standard error.
+    of how it ended, by its exit code and the end of its standard error; `login` is kept in step meanwhile.
     """
 
     argv: Sequence[str]
@@ -50,6 +52,7 @@ class Program:
     reads_prompt: bool = True
     conclude: Callable[[int | None, str], Result | None] = lambda _code, _errors: None
     recount: Callable[[SessionId], Usage | None] = lambda _: None
+    login: Login | None = None
 
 
 def agent_environment(spec: TurnSpec, extra: Mapping[str, str]) -> dict[str, str]:
@@ -78,6 +81,7 @@ class ProgramTurn:
         self._ended_by: Ending | None = None
         self._exit_code: int | None = None
         self._last_words = b""
+        self._denials = Denials(spec.wall)
 
     async def events(self) -> AsyncGenerator[AgentEvent, None]:
         """Starts the agent and yields what it does; the last event is the only `TurnEnded`."""
@@ -86,6 +90,7 @@ class ProgramTurn:
             seen = Seen(self._spec.session)
             async with aclosing(self._lines()) as lines:
                 async for line in lines:
+                    self._denials.hear(line.data)
                     for heard in self._program.dialect(transcript.line(line)):
                         seen = seen.plus(heard)
                         if not isinstance(heard, Result):
@@ -98,7 +103,9 @@ class ProgramTurn:
             if (untold := await self._untold(seen)) is not None:
                 seen = seen.plus(untold)
                 yield untold
+            self._denials.hear(self._last_words)
             ended = conclude(seen, exit_code=self._exit_code, ended_by=self._ended_by, errors=errors)
+            ended = replace(ended, denied=self._denials.paths)
             transcript.end(ended)
         yield ended
 
@@ -138,6 +145,7 @@ class ProgramTurn:
             return
         lines = Lines()
         async with AsyncExitStack() as stack:
+            stack.enter_context(in_step(self._program.login))
             try:
                 process = await stack.enter_async_context(self._running())
             except (OSError, ValueError) as error:  # no such folder; a NUL in what a plan calls its unit
@@ -167,6 +175,7 @@ class ProgramTurn:
             stdin=self._input(),
             keeps_errors=True,
             lock=Path(self._spec.lock) if self._spec.lock else None,
+            wall=self._spec.wall,
         )
 
 

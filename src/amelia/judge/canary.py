@@ -16,6 +16,7 @@ import msgspec
 
 from amelia.judge.errands import ask
 from amelia.judge.runners import PYTHON_ENV, program
+from amelia.model.walls import Wall
 
 _PATIENCE = timedelta(seconds=120)
 _MARK = "amelia-origins:"
@@ -34,7 +35,7 @@ def top_level_names(worktree: Path) -> tuple[str, ...]:
 
 
 async def foreign_imports(
-    python: str, worktree: Path, *, env: dict[str, str], as_pytest: bool
+    python: str, worktree: Path, *, env: dict[str, str], as_pytest: bool, wall: Wall | None = None
 ) -> tuple[str, ...] | None:
     """Returns which packages would be imported from where else, by pytest or by Python alone.
 
@@ -50,6 +51,7 @@ async def foreign_imports(
         cwd=worktree,
         env={**env, **PYTHON_ENV},
         limit=_PATIENCE,
+        wall=wall,
     )
     origins = _origins(answer.text)
     if origins is None:

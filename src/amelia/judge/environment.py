@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from typing import Protocol
 
 from anyio import to_thread
 
@@ -24,6 +25,7 @@ from amelia.judge.leftovers import Leftovers, Managed
 from amelia.judge.runners import needed_module
 from amelia.judge.surroundings import files_below, opening
 from amelia.model.evidence import Problem, ProblemCode, RunnerKind, TestCommand
+from amelia.model.walls import Wall
 from amelia.system.environment import clean_environment
 
 _LOCK_FILE = re.compile(
@@ -39,6 +41,26 @@ class Ready:
 
     program: str
     env: dict[str, str]
+
+
+class Walls(Protocol):
+    """The walls of the programs that prove a tree; None where there is no wall."""
+
+    def of_setup(self, worktree: Path) -> Wall | None:
+        """Returns the wall of the setup of a worktree."""
+        ...
+
+    def of_tests(self, worktree: Path) -> Wall | None:
+        """Returns the wall of the tests in a worktree."""
+        ...
+
+
+class _NoWalls:
+    def of_setup(self, worktree: Path) -> Wall | None:  # noqa: ARG002 - none for any
+        return None
+
+    def of_tests(self, worktree: Path) -> Wall | None:  # noqa: ARG002
+        return None
 
 
 class Environment:
@@ -57,9 +79,11 @@ class Environment:
         caller: Path | None = None,
         lock_of: Callable[[Path], Path | None] = lambda worktree: None,  # noqa: ARG005 - none by default
         managed: Managed | None = None,
+        walls: Walls | None = None,
     ) -> None:
         self._setup = setup
         self._managed = managed
+        self._walls = walls or _NoWalls()
         self._lock_of = lock_of
         self._timeout = timeout
         self._stamps = stamps
@@ -76,6 +100,10 @@ class Environment:
         if isinstance(ready, Ready) and needed_module(command) is not None:
             return await self._foreign(command, ready, worktree) or ready
         return ready
+
+    def wall_of_tests(self, worktree: Path) -> Wall | None:
+        """Returns the wall of whatever runs the tests in a worktree."""
+        return self._walls.of_tests(worktree)
 
     async def _set_up(self, worktree: Path) -> Problem | None:
         """Leaves in a place only the tree and what the setup made, which is run if it is due."""
@@ -111,6 +139,7 @@ class Environment:
             env=self._variables(worktree),
             limit=self._timeout,
             lock=self._lock_of(worktree),
+            wall=self._walls.of_setup(worktree),
         )
         if answer.exit_code != 0:
             how = "took too long" if answer.exit_code is None else f"ended with exit code {answer.exit_code}"
@@ -134,7 +163,7 @@ class Environment:
         env = self._variables(worktree)
         name = command.argv[0]
         if module := needed_module(command):
-            found = await self._interpreters.find(worktree, module)
+            found = await self._interpreters.find(worktree, module, wall=self.wall_of_tests(worktree))
         elif "/" in name:
             found = str(worktree / name) if (worktree / name).is_file() else None
         else:
@@ -154,7 +183,11 @@ class Environment:
         if key in self._proved:
             return None
         strangers = await foreign_imports(
-            ready.program, worktree, env=ready.env, as_pytest=command.kind is RunnerKind.PYTEST
+            ready.program,
+            worktree,
+            env=ready.env,
+            as_pytest=command.kind is RunnerKind.PYTEST,
+            wall=self.wall_of_tests(worktree),
         )
         if strangers:
             message = (

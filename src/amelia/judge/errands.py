@@ -11,6 +11,8 @@ from pathlib import Path
 
 from amelia.judge.excerpt import excerpt
 from amelia.judge.surroundings import opening
+from amelia.model.walls import Wall
+from amelia.system.denials import denial_note, denials_in
 from amelia.system.process import run_supervised
 
 _LONGEST = 8_000
@@ -26,10 +28,20 @@ class Answer:
 
 
 async def ask(
-    argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], limit: timedelta, lock: Path | None = None
+    argv: Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    limit: timedelta,
+    lock: Path | None = None,
+    wall: Wall | None = None,
 ) -> Answer:
-    """Runs a command and returns its answer."""
+    """Runs a command and returns its answer, with what the wall denied it if it did not end well."""
     with tempfile.TemporaryDirectory(prefix="amelia-") as private:
         output = Path(private, "output")
-        finished = await run_supervised(argv, cwd=cwd, env=env, timeout=limit, output=output, lock=lock)
-        return Answer(finished.exit_code, excerpt(opening(output, _MOST_READ).strip(), _LONGEST))
+        finished = await run_supervised(
+            argv, cwd=cwd, env=env, timeout=limit, output=output, lock=lock, wall=wall
+        )
+        said = excerpt(opening(output, _MOST_READ).strip(), _LONGEST)
+        note = denial_note(denials_in(output, wall)) if finished.exit_code else ""
+        return Answer(finished.exit_code, f"{said}\n{note}".strip())

@@ -7,6 +7,7 @@ does not fit is counted, never dropped in silence.
 from amelia.model.evidence import NoteCode, Verdict
 
 _ROOM = 20_000
+_TOLD = frozenset({NoteCode.LEFT_OUT, NoteCode.DENIED})
 _DESPITE = "This work was declared to be done, but the executed checks do not accept it:"
 
 
@@ -24,5 +25,5 @@ def feedback(verdict: Verdict, *, is_promised: bool = False) -> str:
         told.append(entry if len(entry) <= room else f"{entry[:room]}\n[cut]")
         room -= len(told[-1])
     opening = _DESPITE if is_promised else "The executed checks do not accept this work:"
-    noted = [f"Note: {note.message}" for note in verdict.notes if note.code is NoteCode.LEFT_OUT]
+    noted = [f"Note: {note.message}" for note in verdict.notes if note.code in _TOLD]
     return "\n\n".join((opening, *told, *noted)) + "\n"

@@ -7,12 +7,13 @@ both runs count.
 
 import tempfile
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
 from anyio import to_thread
 
-from amelia.judge.environment import Environment
+from amelia.judge.environment import Environment, Walls
 from amelia.judge.leftovers import Managed
 from amelia.judge.licence import JudgeTree
 from amelia.judge.reading import Remains, make_room, read_receipt, unable
@@ -24,12 +25,15 @@ from amelia.model.errors import ConfigError
 from amelia.model.evidence import (
     Delta,
     Demands,
+    Note,
+    NoteCode,
     Problem,
     Receipt,
     TestCommand,
     Verdict,
     VerifySettings,
 )
+from amelia.system.denials import denial_note, denials_in
 from amelia.system.process import run_supervised
 
 Checkout: TypeAlias = Callable[[str], Awaitable[Path]]
@@ -54,8 +58,10 @@ class Verifier:
         caller: Path | None = None,
         lock_of: Callable[[Path], Path | None] = lambda worktree: None,  # noqa: ARG005 - none by default
         managed: Managed | None = None,
+        walls: Walls | None = None,
     ) -> None:
         self._lock_of = lock_of
+        self._denied: dict[str, tuple[str, ...]] = {}
         self.command = command
         self._settings = settings
         self._receipts = (
@@ -68,6 +74,7 @@ class Verifier:
             caller=caller,
             lock_of=lock_of,
             managed=managed,
+            walls=walls,
         )
 
     async def check(self, tree: str, checkout: Checkout) -> None:
@@ -128,7 +135,14 @@ class Verifier:
             trusted = await self._as_they_were(judges, checkout)
         if trusted and _is_doubtful(judged(None)):
             trusted = (*trusted, *await self._as_they_were(judges, checkout, run=2))
-        return await self._twice(judged, delta.tree, checkout), result
+        return self._noted(await self._twice(judged, delta.tree, checkout), delta.tree), result
+
+    def _noted(self, verdict: Verdict, tree: str) -> Verdict:
+        """Returns a verdict with what the wall denied to the tests, if they ended badly."""
+        note = denial_note(self._denied.get(tree, ()))
+        if not note:
+            return verdict
+        return replace(verdict, notes=(*verdict.notes, Note(NoteCode.DENIED, note)))
 
     def _refused(self, delta: Delta) -> Receipt | None:
         """Returns the receipt of a run that does not take place, because a unit brought its own tool."""
@@ -216,7 +230,8 @@ class Verifier:
         ready = await self._environment.prepare(command, worktree)
         if isinstance(ready, Problem):
             return unable(command, tree, ready)
-        with tempfile.TemporaryDirectory(prefix="amelia-") as private:
+        wall = self._environment.wall_of_tests(worktree)
+        with tempfile.TemporaryDirectory(prefix="amelia-", dir=wall.temporary if wall else None) as private:
             how = invocation(
                 command, found=ready.program, worktree=worktree, private=Path(private), only=only
             )
@@ -231,7 +246,9 @@ class Verifier:
                 output=output,
                 lock=self._lock_of(worktree),
                 reports=reports(command),
+                wall=wall,
             )
+            self._denied[tree] = denials_in(output, wall) if finished.exit_code else ()
             remains = Remains(finished, output, how.report, worktree)
             return await to_thread.run_sync(read_receipt, command, tree, remains)
 

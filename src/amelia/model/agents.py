@@ -11,6 +11,8 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import NewType, Protocol, TypeAlias
 
+from amelia.model.walls import Wall
+
 AUTO = "auto"
 DRIVERS = ("claude", "codex", "api", "acp", "command", "script")
 """Every kind of driver, by its name in the settings; `AUTO` stands for the first that is there and ready."""
@@ -202,7 +204,7 @@ class TurnSpec:
     `before` is what it had used until then. `schema` describes the report that is asked for, as a strict
     JSON schema; a repair asks for that report once more, and for no work.
     `transcript` is the file the turn is recorded in, `lock` the file that tells of its processes, `state` a
-    directory of the run in which a driver may keep what its sessions need.
+    directory of the run in which a driver may keep what its sessions need, `wall` what it can reach.
     """
 
     role: Role
@@ -221,6 +223,7 @@ class TurnSpec:
     lock: str | None = None
     state: str
     run: str = ""
+    wall: Wall | None = None
 
     @property
     def may_write(self) -> bool:
@@ -282,10 +285,7 @@ class Retrying:
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """What was used since the last such event of the turn; never a running total.
-
-    The cost of an estimate is corrected by the next one that is none, and ends nothing until then.
-    """
+    """What was used since the last such event of the turn; the cost of an estimate is corrected later on."""
 
     usage: Usage
     is_estimate: bool = False
@@ -313,7 +313,8 @@ class TurnEnded:
     `text` is the agent's last message, `detail` says for people what happened,
     `until` is the ISO time from which a limited agent can go on. Where the report had to be looked for in
     the last message, `written` are all the objects that are there, and `report` is the last of them;
-    `unread` are the first names in what was to be an object there and cannot be read.
+    `unread` are the first names in what was to be an object there and cannot be read. The wall kept it from
+    writing the paths that were `denied`.
     """
 
     ending: Ending
@@ -326,6 +327,7 @@ class TurnEnded:
     usage: Usage | None = None
     written: tuple[Written, ...] = ()
     unread: tuple[str, ...] = ()
+    denied: tuple[str, ...] = ()
 
 
 AgentEvent: TypeAlias = (
@@ -345,8 +347,7 @@ AgentEvent: TypeAlias = (
 class DriverInfo:
     """What a probe found: the program that would run, its version, and what a person should know of it.
 
-    It is ready unless neither a key nor a login is there that its provider could accept; `login` says which
-    one is, where that is known.
+    It is ready unless no key and no `login` is there that its provider could accept.
     """
 
     program: str

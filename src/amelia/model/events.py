@@ -164,7 +164,7 @@ class AttemptEnded:
 
     `finished` are the tasks that need not be done again if the turn goes on; `promised` says that the agent
     declared its work to be done, which proves nothing, `progressed` that the turn changed a file, `reported`
-    that there was a report if it ended well.
+    that there was a report if it ended well. `denied` are paths that the wall kept it from writing.
     """
 
     unit: UnitId
@@ -180,6 +180,7 @@ class AttemptEnded:
     promised: bool = False
     progressed: bool = True
     reported: bool = True
+    denied: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

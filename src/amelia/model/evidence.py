@@ -139,6 +139,8 @@ class NoteCode(StrEnum):
     """No tests ran; only files were looked at."""
     LEFT_OUT = "left_out"
     """Generated files are in the worktree and no part of the work."""
+    DENIED = "denied"
+    """The wall kept the tests from writing something."""
     DECIDED_BY_PERSON = "decided_by_person"
     """Something that would be held against an agent, done by a person's own hand."""
     NO_TESTS = "no_tests"

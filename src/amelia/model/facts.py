@@ -9,6 +9,7 @@ from amelia.model.evidence import TestCommand, VerifySettings
 from amelia.model.git import CommitId
 from amelia.model.plan import Milestone, Mode, TaskId, Unit
 from amelia.model.policy import Budget, Policy
+from amelia.model.walls import NO_WALL, WallSettings
 
 RunId = NewType("RunId", str)
 _ARTIFACTS = "docs/amelia"
@@ -29,7 +30,7 @@ class RunStarted:
     `onto` is the branch that was checked out, `finish` what is to become of the run's own. `tasks` are the
     ids of the plan's tasks in its order, without those left out; `done_before` were completed already.
     `replay_of` is the repository of the run that is played again, or the directory it was saved in, if this
-    is a replay; `repository` is the replay's own then.
+    is a replay; `repository` is the replay's own then. Runs of old had no `wall`.
     """
 
     run: RunId
@@ -47,6 +48,7 @@ class RunStarted:
     agents: dict[str, AgentSettings]
     budget: Budget = field(default_factory=Budget)
     clocks: Clocks = field(default_factory=Clocks)
+    wall: WallSettings = NO_WALL
     test_command: TestCommand | None
     verify: VerifySettings = field(default_factory=VerifySettings)
     repository: str

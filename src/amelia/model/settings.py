@@ -12,6 +12,7 @@ from amelia.model.delivery import Finish
 from amelia.model.evidence import VerifySettings
 from amelia.model.plan import Mode
 from amelia.model.policy import BUDGET, POLICIES, Budget, Policy
+from amelia.model.walls import WallSettings
 
 
 class TddRule(StrEnum):
@@ -54,6 +55,7 @@ class RunSettings:
     policies: Mapping[Mode, Policy] = field(default_factory=lambda: POLICIES)
     verify: VerifySettings = field(default_factory=VerifySettings)
     clocks: Clocks = field(default_factory=Clocks)
+    wall: WallSettings = field(default_factory=WallSettings)
     finish: Finish = Finish.LEAVE
     prompts: Mapping[str, str] = field(default_factory=dict[str, str])
     artifacts_dir: str = "docs/amelia"

@@ -5,6 +5,7 @@ that holds beyond the journal is written down when somebody takes the run over, 
 """
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from amelia.drive.records import recorded_usage
 from amelia.model import drafts as dr
@@ -26,13 +27,16 @@ _OF_DRAFT = (dr.DraftStarted, dr.PlanDrafted, dr.ArchitectFailed, dr.DraftFailed
 
 
 def unaccounted(
-    past: Iterable[Recorded], agents: Mapping[str, AgentSettings]
+    past: Iterable[Recorded], agents: Mapping[str, AgentSettings], state: Path | None = None
 ) -> tuple[ev.UsageReported, ...]:
-    """Returns what the turns have used that were under way when the journal ends, as far as it lacks that."""
+    """Returns what the turns have used that were under way when the journal ends, as far as it lacks that.
+
+    `state` is the directory in which the run's agents keep what is their own.
+    """
     under_way, used = _sessions(recorded.event for recorded in past)
     told: list[ev.UsageReported] = []
     for opened in under_way:
-        recorded = recorded_usage(agents[opened.role], opened.session)
+        recorded = recorded_usage(agents[opened.role], opened.session, state)
         more = recorded.beyond(used.get(opened.session)) if recorded is not None else None
         if more is not None and more.tokens:
             told.append(_reported(opened, more))

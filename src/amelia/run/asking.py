@@ -9,6 +9,7 @@
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Generic, TypeAlias, TypeVar
 
 from anyio import to_thread
@@ -39,6 +40,7 @@ from amelia.model.agents import (
 from amelia.model.commands import Place
 from amelia.model.git import ref_component
 from amelia.model.plan import UnitId
+from amelia.model.walls import Wall
 from amelia.record.runs import RunDirectory
 from amelia.run.faults import MENDED_BY_PERSON
 from amelia.system.git_commands import untracked
@@ -61,7 +63,8 @@ _NOT_ITS_FAULT = frozenset({Ending.LIMITED, Ending.OUT_OF_BUDGET, *MENDED_BY_PER
 class Desk:
     """Where the agents of a run are asked: who they are, in which words, where it is recorded.
 
-    `shown` are the beginnings of paths that are put into their worktrees for them to read.
+    `shown` are the beginnings of paths that are put into their worktrees for them to read, `wall_of` tells
+    the wall of a role in a lane and its worktree.
     """
 
     directory: RunDirectory
@@ -70,6 +73,7 @@ class Desk:
     clocks: Clocks
     texts: Texts
     shown: tuple[str, ...] = ()
+    wall_of: Callable[[Role, int, Path], Wall | None] = lambda role, lane, worktree: None  # noqa: ARG005
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +107,7 @@ class Answer(Generic[A]):
 
 async def ask(desk: Desk, question: Question[A], tell: Tell) -> Answer[A]:
     """Lets an agent answer."""
-    spec = _spec(desk, question)
+    spec = await to_thread.run_sync(_spec, desk, question)
     ended = await _turn(desk, spec, tell)
     if ended.ending is Ending.SESSION_LOST and spec.resume:
         fresh = _fresh_session()
@@ -160,6 +164,7 @@ def _spec(desk: Desk, question: Question[A]) -> TurnSpec:
         lock=str(desk.directory.lock(at.lane)),
         state=str(desk.directory.agents),
         run=desk.directory.run,
+        wall=desk.wall_of(question.role, at.lane, question.lane.directory),
     )
 
 

@@ -4,7 +4,7 @@ The snapshot is taken after every turn, however it ended, and is kept under the 
 else happens to the worktree.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from anyio import to_thread
 
@@ -20,6 +20,7 @@ from amelia.run.faults import broken_step
 from amelia.run.sessions import Carried, carry_out
 from amelia.run.waiting import wait_until
 from amelia.run.workshop import NotKeptError, Workshop
+from amelia.system.denials import denial_note
 from amelia.system.git_places import Lane, Purpose
 from amelia.workspace.diff import changes
 from amelia.workspace.unkept import Unkept
@@ -55,7 +56,8 @@ async def start_turn(shop: Workshop, command: StartTurn, tell: Tell) -> tuple[ev
             attempt=at.attempt,
             ending=ending,
             work=kept.work,
-            summary=summary[:_LONGEST],
+            summary=_noted(summary, ending, ended.denied),
+            denied=ended.denied,
             refused=_refused(kept),
             session=ended.session,
             until=wait_until(ended.until, shop.now()) if ending is Ending.LIMITED else None,
@@ -95,6 +97,12 @@ def _unkept(shop: Workshop, command: StartTurn, why: str) -> ev.AttemptEnded:
         summary=f"{why}\n{again}"[:_LONGEST],
         progressed=False,
     )
+
+
+def _noted(summary: str, ending: Ending, denied: Sequence[str]) -> str:
+    """Returns a summary, with what the wall denied if that may be why the turn did not end well."""
+    note = "" if ending is Ending.OK else denial_note(denied)
+    return f"{summary[:_LONGEST]}\n{note}".strip() if note else summary[:_LONGEST]
 
 
 def _verdict(answer: Answer[Report], allowance: Allowance) -> tuple[Ending, str]:

@@ -20,6 +20,7 @@ from amelia.model.errors import GitError
 from amelia.model.events import RunStarted
 from amelia.model.git import CommitId, NotTaken, Snapshot, Stamp, TreeId, Work, attempt_ref
 from amelia.model.plan import Unit, UnitId
+from amelia.model.walls import Wall
 from amelia.run.asking import Desk
 from amelia.run.recording import Recorder
 from amelia.system.git_commands import commit_tree, tree_of, untracked
@@ -56,6 +57,7 @@ class Workshop:
     verifier: Verifier
     recorder: Recorder
     now: Callable[[], datetime]
+    wall_of_hooks: Callable[[Lane], Wall | None] = lambda lane: None  # noqa: ARG005 - none by default
     _trees: dict[CommitId, TreeId] = field(default_factory=dict[CommitId, TreeId])
     _held: dict[int, TreeId] = field(default_factory=dict[int, TreeId])
     _written: dict[Path, Written] = field(default_factory=dict[Path, Written])
@@ -173,6 +175,7 @@ class Workshop:
             stamp=self.stamp(),
             ref=what.ref,
             with_hooks=unit is not None,
+            wall=self.wall_of_hooks(lane) if unit is not None else None,
         )
         if isinstance(kept, NotTaken):
             raise NotKeptError(lane, kept.detail)

@@ -15,7 +15,8 @@ _SHOWN = 12  # digits of a commit
 
 
 def terms_lines(terms: RunTerms) -> Iterator[str]:
-    """Yields every term of a run, the forecast last."""
+    """Yields every term of a run: first whether something is without a wall, the forecast last."""
+    yield from (f"wall: {gap}" for gap in terms.gaps)
     told = {
         "base": _base(terms.base),
         "mode": terms.mode,

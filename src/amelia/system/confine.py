@@ -22,9 +22,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-WRITES, HIDES, SHOWS, FIXES, TEMPORARY, OFFLINE, ALONE, LANDLOCK = b"whsftonl"
+WRITES, HIDES, SHOWS, FIXES, TEMPORARY, OFFLINE, ALONE, LANDLOCK, LAYERED, LAYERS = b"whsftonlcd"
 """The first byte of an entry: a path that may be written, is hidden, is shown inside a hidden one, or is kept
-as it is, the directory that takes the place of /tmp, no network, namespaces, and the version of Landlock."""
+as it is, the directory that takes the place of /tmp, no network, namespaces, the version of Landlock, and a
+directory that gets a layer, followed by the options of that."""
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _CAPSET = {"x86_64": 126, "aarch64": 91, "riscv64": 91}
@@ -116,6 +117,8 @@ def _arrange_mounts(wall: dict[int, list[bytes]]) -> None:
     """Hides, shows and fixes files; what lies inside something else comes after it."""
     hidden = sorted(wall.get(HIDES, []), key=len)
     shown = {path: os.open(path, os.O_PATH) for path in sorted(wall.get(SHOWS, []), key=len)}
+    for path, options in zip(wall.get(LAYERED, []), wall.get(LAYERS, []), strict=True):
+        _put_layer(path, options)
     for path in wall.get(TEMPORARY, []):
         _mount(path, b"/tmp", None, _BIND)
     for path in hidden:
@@ -148,6 +151,14 @@ def _hide(path: bytes, inside: dict[bytes, int]) -> None:
     _mount(None, path, None, _REMOUNT | _RDONLY | flags)
 
 
+def _put_layer(path: bytes, options: bytes) -> None:
+    """Lets what is written to a directory go elsewhere; where no layer can be had, it stays as it is."""
+    try:
+        _mount(b"overlay", path, b"overlay", _NOSUID | _NODEV, options)
+    except ConfineError:
+        _fix(path)
+
+
 def _fix(path: bytes) -> None:
     """Makes a path inside something writable stay as it is."""
     _mount(path, path, None, _BIND)
@@ -161,12 +172,21 @@ def _drop_capabilities() -> None:
     for number in range(64):
         if number not in _KEPT and _call("prctl", None, _CAPBSET_DROP, number, 0, 0, 0) < 0:
             break  # the kernel knows no more of them
-    kept = sum(1 << number for number in _KEPT)
+    kept = sum(1 << number for number in _KEPT) & _permitted()
     words = ((kept & 0xFFFFFFFF).to_bytes(4, "little") * 2 + bytes(4)) + (kept >> 32).to_bytes(
         4, "little"
     ) * 3
     header = (0x20080522).to_bytes(4, "little") + bytes(4)
     _call("syscall", "fewer capabilities", _CAPSET[os.uname().machine], header, words)
+
+
+def _permitted() -> int:
+    """Returns the capabilities that this process has, of which it can keep some."""
+    handle = os.open("/proc/self/status", os.O_RDONLY)
+    status = os.read(handle, 65536)
+    os.close(handle)
+    found = status.partition(b"CapPrm:")[2].split(None, 1)
+    return int(found[0], 16) if found else 0
 
 
 def _restrict_writing(version: int, paths: Iterable[bytes]) -> None:

@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from amelia.model.walls import Wall
 from amelia.system.secrets import looks_secret
 
 ALLOWED = frozenset(
@@ -29,3 +30,13 @@ def clean_environment(extra: Mapping[str, str]) -> dict[str, str]:
             folder for folder in kept["PATH"].split(os.pathsep) if folder.rstrip("/") not in own
         )
     return {**kept, **extra}
+
+
+DOORS = frozenset({"XDG_RUNTIME_DIR"})
+"""Variables that lead to services of the user, which act for whoever asks them; the others, such as those of
+Docker, D-Bus and tmux, are not in `ALLOWED`."""
+
+
+def behind_wall(env: Mapping[str, str], wall: Wall) -> dict[str, str]:
+    """Returns the environment of a program that gets a wall."""
+    return {**{name: value for name, value in env.items() if name not in DOORS}, **wall.variables}

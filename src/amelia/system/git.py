@@ -21,6 +21,8 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from amelia.model.errors import ConfigError, GitError
+from amelia.model.walls import Wall
+from amelia.system.environment import behind_wall
 from amelia.system.guarded import Streams, bounded, run_guarded
 from amelia.system.supervisors import Order
 
@@ -116,6 +118,7 @@ class Call:
     as_user: bool = False
     is_guarded: bool = False
     lock: Path | None = None
+    wall: Wall | None = None
 
 
 _PLAIN = Call()
@@ -132,6 +135,8 @@ def run_git(where: Repository | Path, *arguments: str, call: Call = _PLAIN) -> A
     argv = ["git", "--no-pager", *(part for setting in settings for part in ("-c", setting)), *arguments]
     directory = where if isinstance(where, Path) else where.work_tree or where.git_dir
     environment = {**_environment(where), **(call.environment or {})}
+    if call.wall is not None:
+        environment = behind_wall(environment, call.wall)
     answer = _run(argv, directory, environment=environment, call=call)
     if call.accept is not None and answer.code not in call.accept:
         raise _failure(arguments[0], directory, answer=answer)
@@ -166,7 +171,9 @@ def _environment(where: Repository | Path) -> dict[str, str]:
 def _run(argv: Sequence[str], directory: Path, *, environment: Mapping[str, str], call: Call) -> Answer:
     with _given(call.stdin) as given, TemporaryFile() as out, TemporaryFile() as err:
         if call.is_guarded:
-            order = Order(argv=argv, cwd=directory, env=environment, keeps_errors=True, lock=call.lock)
+            order = Order(
+                argv=argv, cwd=directory, env=environment, keeps_errors=True, lock=call.lock, wall=call.wall
+            )
             code = run_guarded(order, Streams(given, call.output or out, err), patience=call.patience)
             return Answer(code, _read(out, call.limit), os.fsdecode(_read(err, -1)))
         try:

@@ -11,6 +11,7 @@ from tempfile import TemporaryFile
 
 from amelia.model.errors import GitError
 from amelia.model.git import CommitId, Conflict, Merged, Merging, Stamp, TreeId, Treeish
+from amelia.model.walls import Wall
 from amelia.system.git import Answer, Call, Repository, run_git
 from amelia.system.git_places import ConfigEntry
 
@@ -219,9 +220,11 @@ def commit_tree(
     )
 
 
-def run_hook(where: Repository, hook: str, *arguments: str, patience: timedelta, lock: Path) -> Answer:
+def run_hook(
+    where: Repository, hook: str, *arguments: str, patience: timedelta, lock: Path, wall: Wall | None
+) -> Answer:
     """Runs a hook of the repository in the worktree, under the lock of whoever works there."""
-    call = Call(accept=None, patience=patience, with_hooks=True, is_guarded=True, lock=lock)
+    call = Call(accept=None, patience=patience, with_hooks=True, is_guarded=True, lock=lock, wall=wall)
     return run_git(where, "hook", "run", "--ignore-missing", hook, "--", *arguments, call=call)
 
 

@@ -21,10 +21,10 @@ from typing import IO, Self, cast
 import anyio
 
 from amelia.model.errors import AmeliaError
+from amelia.model.walls import Wall
 from amelia.system import supervise
 from amelia.system.awake import awake_for
 from amelia.system.supervisors import GRACE, Order, Supervisor, ordered, prepare_next
-from amelia.system.wall import Wall
 
 REPORT_LIMIT = 64 * 1024 * 1024
 """How many bytes of a command's report are read; a longer one is not a report."""

@@ -213,7 +213,7 @@ def read_exactly(source: int, size: int) -> bytes:
     return b"".join(parts)
 
 
-def start(order: Order, gate: tuple[int, int], report: int, messages: int | None = None) -> int:
+def start(order: Order, gate: tuple[int, int], *, report: int, messages: int | None = None) -> int:
     """Forks a child that becomes the program once a byte comes through the gate."""
     child = os.fork()
     if child:
@@ -422,7 +422,7 @@ def main(arguments: list[str]) -> int:
         return CANNOT_START  # Amelia is gone by now; whoever resumes the run works without us
     gate = os.pipe()
     messages = None if order.is_merged else Messages()
-    child = start(order, gate, report, messages.writer if messages else None)
+    child = start(order, gate, report=report, messages=messages.writer if messages else None)
     if messages:
         os.close(messages.writer)
     watch = Watch(child, control, grace, messages=messages)

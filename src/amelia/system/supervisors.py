@@ -22,9 +22,10 @@ import anyio
 import anyio.abc
 from anyio.lowlevel import RunVar
 
+from amelia.model.walls import Wall
 from amelia.system import supervise
-from amelia.system.environment import clean_environment
-from amelia.system.wall import Wall
+from amelia.system.environment import behind_wall, clean_environment
+from amelia.system.wall import entries_of, find_kernel
 
 GRACE = timedelta(seconds=2)
 """How long a program may take to end by itself once it was asked to."""
@@ -48,8 +49,10 @@ class Order:
 
     def written(self, token: str) -> bytes:
         """Returns the order as the supervisor reads it; every process it leads to carries the token."""
-        environment = {**self.env, supervise.MARK: token}
-        entries = self.wall.entries if self.wall is not None else ()
+        env, entries = self.env, ()
+        if self.wall is not None:
+            env, entries = behind_wall(env, self.wall), entries_of(self.wall, find_kernel())
+        environment = {**env, supervise.MARK: token}
         fields = (
             str(self.cwd.absolute()),
             str(self.lock.absolute()) if self.lock is not None else "",

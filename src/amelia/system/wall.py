@@ -1,8 +1,9 @@
 """The wall around programs that are not ours: what they may write, and what is hidden from them.
 
-A `Wall` only describes; the supervisor raises it in the program's own process (`confine`). What can be raised
-depends on the kernel: Landlock limits writing, signals and abstract sockets; namespaces hide files, give a
-private /tmp and take the network away. Both are found out once, by trying.
+A `Wall` of the model only describes; the supervisor raises it in the program's own process (`confine`). What
+can be raised depends on the kernel: Landlock limits writing, signals and abstract sockets; namespaces hide
+files, put layers over directories, give a private /tmp and take the network away. Both are found out once, by
+trying.
 """
 
 import os
@@ -13,10 +14,11 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from amelia.model.walls import Layer, Wall
 from amelia.system import confine
 
 DEVICES = tuple(
-    Path("/dev", name) for name in ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "shm")
+    f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "shm")
 )
 """The devices and the shared memory that every program may write to."""
 
@@ -36,45 +38,43 @@ class Kernel:
     has_networks: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wall:
-    """What one program may write and see.
+def entries_of(wall: Wall, kernel: Kernel) -> tuple[str, ...]:
+    """Returns a wall as the supervisor reads it; empty where the kernel can raise nothing of it."""
+    return tuple(_entries(wall, kernel))
 
-    `writes` are files and directories with everything below them; nothing else can be written. `hides` are
-    empty for the program, but for what it may write there and what `shows` names; `fixes` are files inside
-    `writes` that stay as they are. `temporary` takes the place of /tmp. Missing paths are left out.
-    """
 
-    kernel: Kernel
-    writes: tuple[Path, ...] = ()
-    hides: tuple[Path, ...] = ()
-    shows: tuple[Path, ...] = ()
-    fixes: tuple[Path, ...] = ()
-    temporary: Path | None = None
-    is_offline: bool = False
+def _entries(wall: Wall, kernel: Kernel) -> Iterator[str]:
+    temporary = (wall.temporary,) if wall.temporary else ()
+    layers = [layer for layer in wall.layers if Path(layer.place).is_dir()] if kernel.has_namespaces else []
+    writes = _real((*wall.writes, *temporary, *(layer.place for layer in layers), *DEVICES))
+    if kernel.landlock:
+        yield f"{chr(confine.LANDLOCK)}{kernel.landlock}"
+        yield from _of_kind(confine.WRITES, writes)
+    if not kernel.has_namespaces:
+        return
+    yield chr(confine.ALONE)
+    for layer in layers:
+        yield from _of_kind(confine.LAYERED, _real((layer.place,)))
+        yield f"{chr(confine.LAYERS)}{_options(layer)}"
+    hides = _real(wall.hides)
+    yield from _of_kind(confine.HIDES, hides)
+    shows = [path for path in (*writes, *_real(wall.shows)) if any(_is_below(path, top) for top in hides)]
+    yield from _of_kind(confine.SHOWS, dict.fromkeys(shows))
+    yield from _of_kind(confine.FIXES, _real(wall.fixes))
+    if wall.replaces_tmp:
+        yield from _of_kind(confine.TEMPORARY, _real(temporary))
+    if wall.is_offline and kernel.has_networks:
+        yield chr(confine.OFFLINE)
 
-    @property
-    def entries(self) -> tuple[str, ...]:
-        """The wall as the supervisor reads it; empty where the kernel can raise nothing of it."""
-        return tuple(self._entries())
 
-    def _entries(self) -> Iterator[str]:
-        writes = _real((*self.writes, *((self.temporary,) if self.temporary else ()), *DEVICES))
-        if self.kernel.landlock:
-            yield f"{chr(confine.LANDLOCK)}{self.kernel.landlock}"
-            yield from _of_kind(confine.WRITES, writes)
-        if not self.kernel.has_namespaces:
-            return
-        yield chr(confine.ALONE)
-        hides = _real(self.hides)
-        yield from _of_kind(confine.HIDES, hides)
-        shows = [path for path in (*writes, *_real(self.shows)) if any(_is_below(path, top) for top in hides)]
-        yield from _of_kind(confine.SHOWS, dict.fromkeys(shows))
-        yield from _of_kind(confine.FIXES, _real(self.fixes))
-        if self.temporary is not None:
-            yield from _of_kind(confine.TEMPORARY, _real((self.temporary,)))
-        if self.is_offline and self.kernel.has_networks:
-            yield chr(confine.OFFLINE)
+def _options(layer: Layer) -> str:
+    """Returns the options by which a layer is mounted."""
+    lower = ":".join(_escaped(path, ":") for path in (*layer.over, layer.place))
+    return f"userxattr,lowerdir={lower},upperdir={_escaped(layer.upper)},workdir={_escaped(layer.work)}"
+
+
+def _escaped(path: str, more: str = "") -> str:
+    return "".join(f"\\{each}" if each in f"\\,{more}" else each for each in os.path.realpath(path))
 
 
 @cache
@@ -95,7 +95,7 @@ def _can_raise(*kinds: int) -> bool:
         return False
 
 
-def _real(paths: Iterable[Path]) -> list[str]:
+def _real(paths: Iterable[str]) -> list[str]:
     """Returns the paths that are there, without links on the way to them."""
     return list(dict.fromkeys(os.path.realpath(path) for path in paths if os.path.lexists(path)))
 

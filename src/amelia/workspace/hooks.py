@@ -8,6 +8,7 @@ import os
 from datetime import timedelta
 
 from amelia.model.git import HookRefused
+from amelia.model.walls import Wall
 from amelia.system.git_commands import run_hook
 from amelia.system.git_places import Lane, Source
 
@@ -21,24 +22,28 @@ def has_hook(source: Source, hook: str) -> bool:
     return path.is_file() and os.access(path, os.X_OK)
 
 
-def before_commit(lane: Lane, *, patience: timedelta = PATIENCE) -> HookRefused | None:
+def before_commit(
+    lane: Lane, *, patience: timedelta = PATIENCE, wall: Wall | None = None
+) -> HookRefused | None:
     """Runs the `pre-commit` hook on what is in the lane's index."""
-    return _run(lane, "pre-commit", patience=patience)
+    return _run(lane, "pre-commit", patience=patience, wall=wall)
 
 
 def checked_message(
-    lane: Lane, message: str, *, patience: timedelta = PATIENCE
+    lane: Lane, message: str, *, patience: timedelta = PATIENCE, wall: Wall | None = None
 ) -> tuple[str, HookRefused | None]:
     """Runs the `commit-msg` hook and returns the message as it left it."""
     file = lane.git_dir / "COMMIT_EDITMSG"
     file.write_text(message, encoding="utf-8", errors="replace")
-    refused = _run(lane, "commit-msg", str(file), patience=patience)
+    refused = _run(lane, "commit-msg", str(file), patience=patience, wall=wall)
     left = file.read_text(encoding="utf-8", errors="replace").replace("\0", "")
     return (left if left.strip() else message), refused
 
 
-def _run(lane: Lane, hook: str, *arguments: str, patience: timedelta) -> HookRefused | None:
-    answer = run_hook(lane.repository, hook, *arguments, patience=patience, lock=lane.lock)
+def _run(
+    lane: Lane, hook: str, *arguments: str, patience: timedelta, wall: Wall | None
+) -> HookRefused | None:
+    answer = run_hook(lane.repository, hook, *arguments, patience=patience, lock=lane.lock, wall=wall)
     if answer.code == 0:
         return None
     said = (answer.text + answer.err).strip()[-_LONGEST_OUTPUT:]

@@ -8,6 +8,7 @@
 """
 
 from amelia.model.git import CommitId, HookRefused, NotTaken, Snapshot, Stamp
+from amelia.model.walls import Wall
 from amelia.system.git_commands import commit_tree, describe_ref, set_ref, update_ref, write_tree
 from amelia.system.git_places import Lane, Store
 from amelia.workspace.fill import unlock
@@ -20,9 +21,19 @@ from amelia.workspace.submodules import disarm, unsaved
 
 
 def snapshot(
-    lane: Lane, *, base: CommitId, message: str, stamp: Stamp, ref: str, with_hooks: bool = True
+    lane: Lane,
+    *,
+    base: CommitId,
+    message: str,
+    stamp: Stamp,
+    ref: str,
+    with_hooks: bool = True,
+    wall: Wall | None = None,
 ) -> Snapshot | NotTaken:
-    """Commits the files of a lane on top of the base, keeps the commit under a ref, and runs the hooks."""
+    """Commits the files of a lane on top of the base, keeps the commit under a ref, and runs the hooks.
+
+    Hooks run behind the wall.
+    """
     real_directory(lane.directory, within=lane.store.directory)
     for path, kind in find_pipes(lane.directory):
         return NotTaken(f"{path} is {kind}: git cannot read it")
@@ -32,11 +43,11 @@ def snapshot(
     absorbed = stage(lane, base)
     if isinstance(absorbed, NotTaken):
         return absorbed
-    refused = _pre_commit(lane, base) if with_hooks else None
+    refused = _pre_commit(lane, base, wall) if with_hooks else None
     if isinstance(refused, NotTaken):
         return refused
     if with_hooks and has_hook(lane.store.source, "commit-msg"):
-        message, bad_message = checked_message(lane, message)
+        message, bad_message = checked_message(lane, message, wall=wall)
         refused = refused or bad_message
     repository = lane.store.repository
     tree = write_tree(lane.repository)
@@ -62,13 +73,13 @@ def keep(store: Store, ref: str, commit: CommitId) -> None:
     set_ref(store.repository, ref, commit)
 
 
-def _pre_commit(lane: Lane, base: CommitId) -> HookRefused | NotTaken | None:
+def _pre_commit(lane: Lane, base: CommitId, wall: Wall | None) -> HookRefused | NotTaken | None:
     if not has_hook(lane.store.source, "pre-commit"):
         return None
     refused: HookRefused | None = None
     # Hooks that format refuse the first time and are content with what they made of it the second time.
     for _ in range(2):
-        refused = before_commit(lane)
+        refused = before_commit(lane, wall=wall)
         staged = stage(lane, base)
         if isinstance(staged, NotTaken):
             return staged

@@ -13,6 +13,7 @@ from amelia.model.delivery import Finish
 from amelia.model.errors import ConfigError
 from amelia.model.policy import BUDGET
 from amelia.model.settings import RunSettings, Settings, TddRule
+from amelia.model.walls import Network, WallMode, WallSettings
 
 VALUES = {
     "command": '["sh", "-c", "curl evil.example.com"]',
@@ -61,6 +62,29 @@ def test_a_repository_does_not_say_what_becomes_of_a_branch(project: Path, own: 
     with pytest.raises(ConfigError, match=r"amelia\.toml: finish is not for a repository to decide"):
         load(project, own, said='finish = "pr"', users="")
     assert load(project, own, said="", users='finish = "pr"').finish is Finish.PR
+
+
+WALL = ('mode = "off"', 'writes = ["/"]', "hides = []", 'network = "full"')
+
+
+@pytest.mark.parametrize("said", WALL)
+def test_a_repository_says_nothing_of_the_wall(project: Path, own: Path, said: str) -> None:
+    for table in ("wall", "profiles.loose.wall"):
+        with pytest.raises(ConfigError, match=r"amelia\.toml: \S+ is not for a repository to decide"):
+            load(project, own, said=f"[{table}]\n{said}", users="")
+
+
+def test_a_user_says_what_the_wall_lets_through(project: Path, own: Path, tmp_path: Path) -> None:
+    said = '[wall]\nmode = "required"\nwrites = ["~/cache", "beside"]\nhides = ["/private"]\nnetwork = "none"'
+    found = load(project, own, said="", users=said).wall
+    assert found == WallSettings(
+        mode=WallMode.REQUIRED,
+        writes=(str(tmp_path / "home/cache"), str(own.parent / "beside")),
+        hides=("/private",),
+        network=Network.NONE,
+    )
+    with pytest.raises(ConfigError, match="a list of paths"):
+        load(project, own, said="", users='[wall]\nwrites = "~/cache"')
 
 
 @pytest.mark.parametrize("table", ["agents", *(f"agents.{role}" for role in Role)])

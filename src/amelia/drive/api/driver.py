@@ -16,6 +16,7 @@ import msgspec
 from amelia.drive.api import agent
 from amelia.drive.api.agent import INSTALL, NOT_INSTALLED
 from amelia.drive.api.assignment import Assignment
+from amelia.drive.homes import config_in
 from amelia.drive.plain import read_plain_line
 from amelia.drive.programs import ask_program, keys_for, passed_variables
 from amelia.drive.turn import Program, ProgramTurn, agent_environment
@@ -76,7 +77,7 @@ class ApiDriver:
         return replace(
             self._assignment(),
             session=str(spec.session),
-            history=str(Path(spec.state, f"{spec.session}.json").absolute()),
+            history=str(Path(_folder(spec), f"{spec.session}.json").absolute()),
             resume=spec.resume,
             may_write=spec.may_write,
             schema=spec.schema,
@@ -106,3 +107,8 @@ class ApiDriver:
         """Returns the variable in which the provider's key usually is, if the settings name no other."""
         provider = self._model().partition(":")[0].partition("-")[0]
         return self.settings.key or f"{provider.upper()}_API_KEY"
+
+
+def _folder(spec: TurnSpec) -> Path:
+    """Returns the directory in which the program keeps its sessions: one that it can write to."""
+    return config_in(Path(spec.wall.home)) if spec.wall is not None else Path(spec.state)

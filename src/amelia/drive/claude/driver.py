@@ -16,6 +16,7 @@ import os
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from anyio import to_thread
@@ -23,7 +24,8 @@ from anyio import to_thread
 from amelia.drive.claude.lines import ClaudeLines
 from amelia.drive.claude.login import API_KEY, OAUTH, TOKEN, clouds_in_use, find_login
 from amelia.drive.claude.records import session_usage
-from amelia.drive.claude.settings import ClaudeSettings, config_folder, read_claude_settings
+from amelia.drive.claude.settings import ClaudeSettings, read_claude_settings
+from amelia.drive.homes import HOMES, folders_of, move_in
 from amelia.drive.prices import prices_of
 from amelia.drive.programs import ask_program, find_program, keys_for, passed_variables
 from amelia.drive.turn import Program, ProgramTurn, agent_environment
@@ -33,6 +35,7 @@ from amelia.system.secrets import looks_secret
 
 BUNDLED = "claude_agent_sdk/_bundled/claude"
 INSTALL = "install it with `npm install -g @anthropic-ai/claude-code`, or `pip install claude-agent-sdk`"
+_HOME = HOMES["claude"]
 LEAST_BUDGET = 0.000_001
 """Claude takes no budget of zero."""
 
@@ -116,17 +119,31 @@ class ClaudeDriver:
         """Prepares one turn."""
         spec = replace(spec, session=spec.session or SessionId(str(uuid.uuid4())))
         login, variables = self._login(), self._variables(self._own(Path(spec.cwd)))
-        environment = agent_environment(spec, {**variables, **_given(login)})
+        moved = await to_thread.run_sync(lambda: move_in(_HOME, spec, shares_login=not login))
+        environment = agent_environment(spec, {**variables, **moved.variables, **_given(login)})
         way = ("/bin/sh", "-c", _HAND_OVER) if _HANDED_OVER in environment else ()
         argv = [*way, *self._command(), *self._options(spec)]
         secrets = (*login.values(), *passed_variables(self.settings).values())
         price_of = await to_thread.run_sync(prices_of, self.name)
         lines = ClaudeLines(spec.before, price_of=price_of, has_price=self._has_price(spec))
-        return ProgramTurn(spec, Program(argv, environment, lines, secrets=secrets, recount=self.recorded))
+        program = Program(
+            argv,
+            environment,
+            lines,
+            secrets=secrets,
+            recount=partial(self.recorded, state=Path(spec.state)),
+            login=moved.login,
+        )
+        return ProgramTurn(spec, program)
 
-    def recorded(self, session: SessionId) -> Usage | None:
-        """Returns what a session has used in all, by Claude's own record; None without one."""
-        return session_usage(config_folder(), session, prices_of(self.name))
+    def recorded(self, session: SessionId, *, state: Path | None = None) -> Usage | None:
+        """Returns what a session has used in all, by Claude's own record; None without one.
+
+        `state` is the directory of the run in which agents behind a wall have their configuration.
+        """
+        prices = prices_of(self.name)
+        found = (session_usage(folder, session, prices) for folder in folders_of(_HOME, state))
+        return next((used for used in found if used is not None), None)
 
     def _options(self, spec: TurnSpec) -> list[str]:
         settings, may_write = self.settings, spec.may_write

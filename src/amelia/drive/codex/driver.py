@@ -4,9 +4,9 @@
 - It forgets model, sandbox, schema and settings from turn to turn, so each turn is given all of them.
 - Whether it trusts the repository is always said: left alone, it would trust whatever it may write to, run
   the servers that a repository configures, and note that trust in the settings of the person.
-- Its sandbox keeps a developer in the worktree, the `.git` of which it can read but not change, and in a
-  folder of the run for what is temporary; everybody else can change nothing at all. Commands that it runs do
-  not see the key.
+- Without a wall, its sandbox keeps a developer in the worktree, the `.git` of which it can read but not
+  change, and in a folder of the run for what is temporary; everybody else can change nothing at all. Behind
+  one, the wall does that, and the sandbox is off. Commands that it runs do not see the key.
 """
 
 import hashlib
@@ -17,12 +17,14 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 from anyio import to_thread
 
 from amelia.drive.codex.lines import CodexLines
 from amelia.drive.codex.records import thread_usage
+from amelia.drive.homes import HOMES, folders_of, move_in
 from amelia.drive.prices import price_of
 from amelia.drive.programs import (
     Answer,
@@ -39,7 +41,8 @@ from amelia.model.errors import ConfigError
 
 BUNDLED = "codex_cli_bin/bin/codex"
 INSTALL = "install it with `npm install -g @openai/codex`, or `pip install openai-codex`"
-HOME = "CODEX_HOME"
+_HOME = HOMES["codex"]
+HOME = _HOME.variable
 KEY = "CODEX_API_KEY"
 """Where Codex looks for a key to its own provider."""
 
@@ -96,35 +99,40 @@ class CodexDriver:
             now=datetime.now().astimezone(),
             price=await to_thread.run_sync(price_of, self.name, self.settings),
         )
-        variables = {**self._variables(), "TMPDIR": str(_temporary_folder(spec))}
+        is_known = bool(self._key() or self.settings.base_url)
+        moved = await to_thread.run_sync(lambda: move_in(_HOME, spec, shares_login=not is_known))
+        variables = {**self._variables(), **moved.variables, "TMPDIR": str(_temporary_folder(spec))}
         program = Program(
             self._arguments(spec),
             agent_environment(spec, variables),
             lines,
             lines.explain,
             secrets=(*self._key().values(), *passed_variables(self.settings).values()),
-            recount=self.recorded,
+            recount=partial(self.recorded, state=Path(spec.state)),
+            login=moved.login,
         )
         return ProgramTurn(spec, program)
 
-    def recorded(self, session: SessionId) -> Usage | None:
-        """Returns what a thread has used in all, by Codex's own record; None without one."""
-        home = {**os.environ, **passed_variables(self.settings)}.get(HOME)
-        folder = Path(home) if home else Path.home() / ".codex"
-        return thread_usage(folder, session, price_of(self.name, self.settings))
+    def recorded(self, session: SessionId, *, state: Path | None = None) -> Usage | None:
+        """Returns what a thread has used in all, by Codex's own record; None without one.
+
+        `state` is the directory of the run in which agents behind a wall have their configuration.
+        """
+        price = price_of(self.name, self.settings)
+        found = (thread_usage(folder, session, price) for folder in folders_of(_HOME, state))
+        return next((used for used in found if used is not None), None)
 
     def _arguments(self, spec: TurnSpec) -> list[str]:
-        may_write = spec.may_write
         settings = (*SETTINGS, *self._provider(), *self._trust(spec.cwd), *_sandbox(spec))
         return [
             *self._command(),
             "exec",
             "--json",
             "--skip-git-repo-check",  # whatever an agent has done to `.git` in an earlier turn
-            f"--sandbox={'workspace-write' if may_write else 'read-only'}",
+            f"--sandbox={_mode(spec)}",
             *[f"--config={setting}" for setting in settings],
             *([f"--model={self.settings.model}"] if self.settings.model else []),
-            *([f"--output-schema={_schema_file(spec.schema, Path(spec.state))}"] if spec.schema else []),
+            *([f"--output-schema={_schema_file(spec.schema, _folder(spec))}"] if spec.schema else []),
             *(["resume", spec.session] if spec.resume and spec.session else []),
             "-",
         ]
@@ -185,11 +193,23 @@ class CodexDriver:
         return await ask_program([*self._command(), *arguments], self._variables())
 
 
+def _folder(spec: TurnSpec) -> Path:
+    """Returns the directory of the run in which Codex finds what it is given."""
+    return Path(os.path.realpath(spec.wall.home if spec.wall is not None else spec.state))
+
+
 def _temporary_folder(spec: TurnSpec) -> Path:
     """Returns where what is temporary goes, and makes it: the one of the machine is for everybody."""
-    folder = Path(os.path.realpath(spec.state), "tmp")
+    folder = Path(spec.wall.temporary) if spec.wall and spec.wall.temporary else _folder(spec) / "tmp"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
+
+
+def _mode(spec: TurnSpec) -> str:
+    """Returns which of its sandboxes Codex uses; behind a wall none, for it could not mount what it needs."""
+    if spec.wall is not None:
+        return "danger-full-access"
+    return "workspace-write" if spec.may_write else "read-only"
 
 
 def _sandbox(spec: TurnSpec) -> Sequence[str]:

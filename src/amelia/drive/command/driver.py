@@ -179,7 +179,7 @@ def _check(line: Sequence[str], settings: AgentSettings) -> None:
 
 def _write_prompt(spec: TurnSpec) -> str:
     """Writes the prompt of a turn where its agent can read it, and returns the path of the file."""
-    folder = Path(spec.state) / "prompts"
+    folder = Path(spec.wall.home if spec.wall is not None else spec.state) / "prompts"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     file = folder / f"{ref_component(spec.unit)}-{spec.attempt}-{spec.role}.md"
     file.write_bytes(spec.prompt.encode("utf-8", "replace"))

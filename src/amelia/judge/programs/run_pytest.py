@@ -1,6 +1,8 @@
-"""Runs pytest on the tree in the current directory, and reports each test: `run_pytest.py [FILE …] -- ARGUMENT …`.
+"""Runs pytest on the tree in the current directory, and reports each test.
 
-With files, only those are collected, whatever the arguments and the settings of pytest name.
+`run_pytest.py [FILE …] -- [ARGUMENT …]` hands its arguments to pytest. With files, only those are
+collected, whatever the arguments and the settings of pytest name.
+
 A test has the worst status of its phases. What is expected to fail counts as skipped; what passes although it
 was strictly expected to fail counts as failed. A module that cannot be collected is an error of its file.
 """

@@ -43,6 +43,8 @@ _COMMANDS = {
     "init": "Write a settings file for this repository, with what its files tell.",
     "gc": "Remove what finished runs no longer need.",
 }
+_READING = frozenset({"check", "status", "log", "diff", "report", "inbox", "doctor", "config"})
+_ROLE = "AMELIA_ROLE"
 _INTERRUPTED = 130
 
 
@@ -88,6 +90,18 @@ def group(ctx: click.Context) -> None:
     """
     if os.environ.get("NO_COLOR"):
         ctx.color = False
+    if (role := os.environ.get(_ROLE)) and ctx.invoked_subcommand not in _READING:
+        _refuse(role, ctx.invoked_subcommand or "")
+
+
+def _refuse(role: str, name: str) -> None:
+    """Refuses a command that changes something to an agent that Amelia has started."""
+    from amelia.model.errors import AmeliaError  # noqa: PLC0415 - not needed for --help
+
+    raise AmeliaError(
+        f"`amelia {name}` is not for agents, and this is the {role} of a run ({_ROLE} is set)",
+        hint="report what you need: a person decides about runs",
+    )
 
 
 def main() -> None:

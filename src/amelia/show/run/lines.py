@@ -228,7 +228,13 @@ def _ended(event: ev.AttemptEnded, at: datetime) -> str:
         return f"the agent has to wait{_until(event.until, at)}{said}"
     if event.ending is not Ending.OK:
         return f"the agent did not finish ({_words(event.ending)}){said}"
-    return f"refused by a commit hook: {event.refused}" if event.refused else f"written{said}"
+    if event.refused:
+        return f"refused by a commit hook: {event.refused}"
+    return f"written{said}{_denied(event.denied)}"
+
+
+def _denied(paths: Sequence[str]) -> str:
+    return f"; the wall denied {', '.join(paths)} (`[wall] writes` would allow it)" if paths else ""
 
 
 def _until(until: str | None, at: datetime) -> str:

@@ -1,0 +1,96 @@
+"""The caches of package managers and compilers: what a program behind the wall has of them.
+
+- Everybody reads the user's caches; nobody but the user writes them. Where the kernel has layers, what a
+  program writes there goes to a directory of its own; where it has none, or the user has no such cache, a
+  variable points at a directory of its own.
+- An agent has its layer for the length of a run, and so has the setup of a lane. Tests see what the setup has
+  put there, and what they write themselves is gone before the next check: what verification reads is never a
+  cache that an agent could write.
+"""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from amelia.model.walls import Layer
+
+_CACHE = "~cache"
+CACHES: Mapping[str, tuple[str, str]] = {
+    "npm": ("npm_config_cache", ".npm"),
+    "pnpm": ("npm_config_store_dir", ".local/share/pnpm/store"),
+    "yarn": ("YARN_CACHE_FOLDER", f"{_CACHE}/yarn"),
+    "berry": ("YARN_GLOBAL_FOLDER", ".yarn/berry"),
+    "bun": ("BUN_INSTALL_CACHE_DIR", ".bun/install/cache"),
+    "deno": ("DENO_DIR", f"{_CACHE}/deno"),
+    "pip": ("PIP_CACHE_DIR", f"{_CACHE}/pip"),
+    "uv": ("UV_CACHE_DIR", f"{_CACHE}/uv"),
+    "poetry": ("POETRY_CACHE_DIR", f"{_CACHE}/pypoetry"),
+    "pre-commit": ("PRE_COMMIT_HOME", f"{_CACHE}/pre-commit"),
+    "cargo": ("CARGO_HOME", ".cargo"),
+    "go": ("GOMODCACHE", "go/pkg/mod"),
+    "go-build": ("GOCACHE", f"{_CACHE}/go-build"),
+    "maven": ("MAVEN_ARGS", ".m2/repository"),
+    "gradle": ("GRADLE_USER_HOME", ".gradle"),
+    "composer": ("COMPOSER_CACHE_DIR", f"{_CACHE}/composer"),
+    "nuget": ("NUGET_PACKAGES", ".nuget/packages"),
+    "bundler": ("BUNDLE_USER_CACHE", ".bundle/cache"),
+    "ccache": ("CCACHE_DIR", f"{_CACHE}/ccache"),
+}
+"""Each by its name: the variable that moves it, and where it usually is below the home directory."""
+_VALUES = {"MAVEN_ARGS": "-Dmaven.repo.local={}"}
+
+
+@dataclass(frozen=True, slots=True)
+class Cached:
+    """The layers and the variables by which one program has caches."""
+
+    layers: tuple[Layer, ...]
+    variables: Mapping[str, str]
+
+
+def give_caches(
+    folder: Path, *, written: Iterable[Path], has_layers: bool, over: Path | None = None
+) -> Cached:
+    """Returns caches whose writes go below a folder; those that the user lets be `written` stay the user's.
+
+    `over` is the folder of another program, whose writes are seen, too.
+    """
+    own = tuple(written)
+    layers: list[Layer] = []
+    variables: dict[str, str] = {}
+    for name, (variable, place) in CACHES.items():
+        usual = usual_place(place)
+        if any(usual.is_relative_to(path) for path in own):
+            continue
+        if has_layers and usual.is_dir():
+            layers.append(_layer(name, usual, folder=folder, over=over))
+        else:
+            variables[variable] = _VALUES.get(variable, "{}").format(folder / name)
+    folder.mkdir(parents=True, exist_ok=True)
+    return Cached(tuple(layers), variables)
+
+
+def usual_place(place: str) -> Path:
+    """Returns where a cache of the user is."""
+    root, _, rest = place.partition("/")
+    if root == _CACHE:
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", rest)
+    return Path.home() / place
+
+
+def _layer(name: str, place: Path, *, folder: Path, over: Path | None) -> Layer:
+    upper, work = _upper(folder, name), folder / "layers" / f"{name}.work"
+    for each in (upper, work):
+        each.mkdir(parents=True, exist_ok=True)
+    below = _upper(over, name) if over is not None else None
+    return Layer(
+        place=str(place),
+        upper=str(upper),
+        work=str(work),
+        over=(str(below),) if below is not None and below.is_dir() else (),
+    )
+
+
+def _upper(folder: Path, name: str) -> Path:
+    return folder / "layers" / name

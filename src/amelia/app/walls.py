@@ -1,0 +1,219 @@
+"""One table: what each kind of program that Amelia starts may write, and what is hidden from it.
+
+| program | writes | caches |
+|---|---|---|
+| an agent that may change files | its worktree, its own directories | a layer of its lane and role |
+| any other agent | its own directories | a layer of its lane and role |
+| a setup | the worktree of the checks | a layer of the lane |
+| tests | the worktree of the checks | a layer that is gone before the next check |
+| a hook | the worktree, git's directories of it | a layer of the lane |
+
+Own directories are those for temporary files, for git's global settings, and for the agent's configuration.
+Hidden are secrets, sockets of services that act for whoever asks, and everything else of Amelia's.
+"""
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from amelia.app.caches import Cached, give_caches
+from amelia.drive.homes import settings_of, states_of
+from amelia.model.agents import AgentSettings, Role
+from amelia.model.errors import ConfigError
+from amelia.model.walls import Network, Wall, WallMode, WallSettings
+from amelia.record.runs import RunDirectory
+from amelia.system.git_places import Lane
+from amelia.system.wall import Kernel, find_kernel
+from amelia.workspace.removal import remove
+
+SECRETS = tuple(
+    """
+    .ssh .aws .azure .gnupg .netrc .git-credentials .kube .docker .pypirc .password-store .pgpass
+    .my.cnf .vault-token .terraform.d/credentials.tfrc.json .cargo/credentials.toml .cargo/credentials
+    .gem/credentials .config/gh .config/hub .config/glab-cli .config/gcloud .config/op .config/doctl
+    .config/git/credentials .config/sops .local/share/keyrings .local/share/kwalletd .mozilla
+    .config/google-chrome .config/chromium .config/BraveSoftware
+    """.split()
+)
+"""What lies below the home directory and is hidden."""
+_SOCKETS = ("docker.sock", "docker", "podman", "containerd", "crio", "dbus", "screen", f"user/{os.getuid()}")
+DOORS = tuple(f"/run/{name}" for name in _SOCKETS)
+"""Sockets of services that act for whoever asks them."""
+_NO_SECRETS = frozenset({".env.example", ".env.sample", ".env.template", ".env.dist", ".env.test"})
+_SKIPPED = frozenset({".git", ".venv", "venv", "node_modules", "target", "vendor", "__pycache__"})
+_DEPTH = 3
+_TMP = Path("/tmp")  # noqa: S108 - the place itself, which programs find something else in
+_SCRIPT = "script"
+
+MISSING = "no wall: this kernel has no Landlock, so agents and tests can write whatever you can write"
+
+
+def check_wall(settings: WallSettings) -> None:
+    """Refuses to begin anything where a wall is required and cannot be raised."""
+    if settings.mode is WallMode.REQUIRED and not find_kernel().landlock:
+        raise ConfigError(
+            "[wall] mode is required, and this kernel has no Landlock to raise a wall with",
+            hint='use Linux 5.13 or newer with Landlock in its `lsm=` list, or say `[wall] mode = "on"`',
+        )
+
+
+def wall_gaps(settings: WallSettings, kernel: Kernel) -> Iterator[str]:
+    """Yields what the wall does not hold back here, as things are; nothing if all of it is there."""
+    if settings.mode is WallMode.OFF:
+        yield "no wall: `[wall] mode` is off, so agents and tests can write whatever you can write"
+    elif not kernel.landlock:
+        yield MISSING
+    elif not kernel.has_namespaces:
+        yield (
+            "a wall without namespaces, which this system forbids: nothing is written outside, but secrets "
+            "in your home directory can be read"
+        )
+    if settings.mode is not WallMode.OFF and settings.network is Network.NONE and not kernel.has_networks:
+        yield "`[wall] network` is none, but this system cannot take it away: tests reach yours"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Walls:
+    """The walls of one run."""
+
+    settings: WallSettings
+    directory: RunDirectory
+    repository: Path
+    agents: Mapping[str, AgentSettings] = field(default_factory=dict[str, AgentSettings])
+
+    @property
+    def is_up(self) -> bool:
+        """Says whether programs get a wall at all."""
+        return self.settings.mode is not WallMode.OFF and find_kernel().landlock > 0
+
+    def of_agent(self, role: Role, lane: int, worktree: Path) -> Wall | None:
+        """Returns the wall of an agent in a lane; one that may not change files cannot write its worktree."""
+        if not self.is_up:
+            return None
+        home = self.directory.agents / f"{lane}-{role}"
+        agent = self.agents.get(role, AgentSettings())
+        states = states_of(agent)
+        for name in settings_of(agent):  # it is furnished anew
+            remove(home / "config" / name, within=self.directory.path)
+        own = (home / "config", *states.writes, *((worktree,) if role.may_write else ()))
+        needs_no_network = agent.driver == _SCRIPT and not role.may_write
+        caches = self._caches(home / "caches")
+        return self._wall(
+            home, own, caches, shows=(worktree,), fixes=states.fixes, may_be_offline=needs_no_network
+        )
+
+    def of_setup(self, worktree: Path) -> Wall | None:
+        """Returns the wall of the command that prepares the environment of the tests in a worktree."""
+        if not self.is_up:
+            return None
+        home = self._home_of_checks(worktree)
+        return self._wall(home, (worktree,), self._caches(home / "caches"))
+
+    def of_tests(self, worktree: Path) -> Wall | None:
+        """Returns the wall of the tests in a worktree, with nothing left of the tests before."""
+        if not self.is_up:
+            return None
+        home = self._home_of_checks(worktree)
+        for left in (home / "tmp", home / "fresh"):
+            remove(left, within=self.directory.path)
+        caches = self._caches(home / "fresh", over=home / "caches")
+        return self._wall(home, (worktree,), caches, may_be_offline=True)
+
+    def of_hook(self, lane: Lane) -> Wall | None:
+        """Returns the wall of the hooks of the user's repository, which look at the work in a lane."""
+        if not self.is_up:
+            return None
+        home = self.directory.agents / f"{lane.number}-hooks"
+        own = (lane.directory, lane.git_dir, lane.store.git_dir / "objects")
+        return self._wall(home, own, self._caches(home / "caches"))
+
+    def _home_of_checks(self, worktree: Path) -> Path:
+        return self.directory.checks / "behind" / worktree.parent.name
+
+    def _caches(self, folder: Path, *, over: Path | None = None) -> Cached:
+        written = tuple(map(Path, self.settings.writes))
+        return give_caches(folder, written=written, has_layers=find_kernel().has_namespaces, over=over)
+
+    def _wall(
+        self,
+        home: Path,
+        own: tuple[Path, ...],
+        caches: Cached,
+        *,
+        shows: tuple[Path, ...] = (),
+        fixes: tuple[Path, ...] = (),
+        may_be_offline: bool = False,
+    ) -> Wall:
+        temporary, git = home / "tmp", home / "git"
+        moved = [Path(value.rpartition("=")[2]) for value in caches.variables.values()]
+        remove(git, within=self.directory.path)  # whatever a program has made of it
+        for folder in (temporary, git, *(path for path in own if path.is_relative_to(home)), *moved):
+            folder.mkdir(parents=True, exist_ok=True)
+        is_private = find_kernel().has_namespaces and not self._is_in_tmp
+        return Wall(
+            writes=_texts(*own, git, *moved, *map(Path, self.settings.writes)),
+            hides=_texts(*self._hidden, *map(Path, self.settings.hides)),
+            shows=_texts(*shows, home, self.directory.store, self.directory.replica, self.directory.script),
+            fixes=_texts(*fixes),
+            layers=caches.layers,
+            temporary=str(temporary),
+            replaces_tmp=is_private,
+            is_offline=may_be_offline and self.settings.network is Network.NONE,
+            variables={
+                **caches.variables,
+                "TMPDIR": str(_TMP if is_private else temporary),
+                "GIT_CONFIG_GLOBAL": str(_copy_git_config(git)),
+            },
+            home=str(home),
+        )
+
+    @cached_property
+    def _hidden(self) -> tuple[Path, ...]:
+        """The secrets of the user, doors to services, and everything of Amelia's."""
+        state = self.directory.path.parent.parent
+        secrets = [Path.home() / name for name in SECRETS]
+        return (*secrets, *map(Path, DOORS), state / "runs", state / "reviews", *_env_files(self.repository))
+
+    @cached_property
+    def _is_in_tmp(self) -> bool:
+        """Whether something lies below /tmp that programs have to find there."""
+        words = [word for agent in self.agents.values() for word in (*agent.command, agent.script or "")]
+        programs = os.environ.get("PATH", "").split(os.pathsep)
+        places = (Path.home(), self.directory.path, self.repository, sys.prefix, *self.settings.writes)
+        named = (*places, *programs, *(word for word in words if word.startswith("/")))
+        return any(Path(os.path.realpath(place)).is_relative_to(_TMP) for place in named)
+
+
+def _texts(*paths: Path) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(map(str, paths)))
+
+
+def _env_files(top: Path) -> tuple[Path, ...]:
+    """Returns the files of a checkout that are called `.env`, not too deep in it."""
+    found: list[Path] = []
+    for folder, inner, names in os.walk(top):
+        depth = len(Path(folder).relative_to(top).parts)
+        inner[:] = [name for name in inner if name not in _SKIPPED and depth < _DEPTH]
+        is_one = (name for name in names if name == ".env" or name.startswith(".env."))
+        found += [Path(folder, name) for name in is_one if name not in _NO_SECRETS]
+    return tuple(found)
+
+
+def _copy_git_config(folder: Path) -> Path:
+    """Writes down what git's global settings of the user are, where they may be changed."""
+    base = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+    named = os.environ.get("GIT_CONFIG_GLOBAL")
+    origins = [Path(named)] if named else [base / "git" / "config", Path.home() / ".gitconfig"]
+    parts: list[bytes] = []
+    for origin in origins:
+        with suppress(OSError):
+            text = origin.read_bytes()
+            # What it includes is found relative to where it stands.
+            parts.append(f"[include]\n\tpath = {origin}\n".encode() if b"include" in text else text)
+    file = folder / "config"
+    file.write_bytes(b"\n".join(parts))
+    return file

@@ -1,0 +1,189 @@
+"""Where agents keep settings, logins and sessions, and what becomes of that behind a wall.
+
+- Claude Code and Codex get a directory of the run's own. The user's settings are links in it, which cannot be
+  written through from inside; the login is a copy that is kept in step (`logins`).
+- The other agents that are known by name write where they always do, but for their settings, which a
+  read-only mount keeps as they are.
+- A directory of the run's own is furnished anew before every turn: what an agent made of settings is gone.
+"""
+
+import os
+import shutil
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from amelia.drive.logins import Login
+from amelia.model.agents import AgentSettings, TurnSpec
+
+_LARGEST = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Home:
+    """The directory of an agent: the variable that moves it, its usual place, and what lies in it.
+
+    `settings` are what the user wrote or installed there; `account` is a file of the user's that the agent
+    changes all the time, and that lies beside the directory in its usual place, else in it.
+    """
+
+    variable: str
+    usual: str
+    settings: tuple[str, ...]
+    login: str
+    account: str = ""
+
+    def users(self) -> Path:
+        """Returns the user's own directory."""
+        own = os.environ.get(self.variable)
+        return Path(own) if own else Path.home() / self.usual
+
+    def users_account(self) -> Path:
+        """Returns the user's own file with the account."""
+        return (self.users() if os.environ.get(self.variable) else Path.home()) / self.account
+
+
+HOMES: Mapping[str, Home] = {
+    "claude": Home(
+        variable="CLAUDE_CONFIG_DIR",
+        usual=".claude",
+        settings=tuple(
+            """
+            settings.json settings.local.json CLAUDE.md agents commands skills plugins output-styles rules
+            hooks keybindings.json
+            """.split()
+        ),
+        login=".credentials.json",
+        account=".claude.json",
+    ),
+    "codex": Home(
+        variable="CODEX_HOME",
+        usual=".codex",
+        settings=(
+            "config.toml",
+            "AGENTS.md",
+            "AGENTS.override.md",
+            "prompts",
+            "rules",
+            "skills",
+            "hooks.json",
+        ),
+        login="auth.json",
+    ),
+}
+"""The agents whose directory can be another one."""
+
+_STATES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "opencode": (
+        (".local/share/opencode", ".local/state/opencode", ".cache/opencode", ".config/opencode"),
+        (".config/opencode",),
+    ),
+    "kilo": ((".local/share/kilo", ".local/state/kilo", ".cache/kilo", ".config/kilo"), (".config/kilo",)),
+    "gemini": ((".gemini",), (".gemini/settings.json", ".gemini/GEMINI.md", ".gemini/extensions")),
+    "qwen": ((".qwen",), (".qwen/settings.json", ".qwen/QWEN.md", ".qwen/extensions")),
+    "copilot": ((".copilot",), (".copilot/mcp-config.json", ".copilot/agents")),
+    "goose": (
+        (".local/share/goose", ".local/state/goose", ".config/goose"),
+        (".config/goose/config.yaml", ".config/goose/.goosehints"),
+    ),
+    "kimi": ((".kimi", ".kimi-code"), (".kimi/config.toml", ".kimi/config.json", ".kimi/mcp.json")),
+    "vibe": ((".vibe",), (".vibe/config.toml", ".vibe/prompts", ".vibe/agents")),
+    "openhands": ((".openhands",), (".openhands/agent_settings.json", ".openhands/mcp.json")),
+    "aider": ((".aider",), ()),
+}
+"""The other agents: what they write below the home directory, and what of it stays as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class States:
+    """The paths of the user that an agent writes, and those among them that it may not change."""
+
+    writes: tuple[Path, ...] = ()
+    fixes: tuple[Path, ...] = ()
+
+
+def settings_of(agent: AgentSettings) -> tuple[str, ...]:
+    """Returns the names of what a user has said to an agent, in a directory of the run's own."""
+    home = HOMES.get(agent.driver)
+    return home.settings if home is not None else ()
+
+
+def states_of(agent: AgentSettings) -> States:
+    """Returns what an agent writes in the user's home directory, by its name or by that of its program."""
+    words = (agent.driver, *(Path(word).name for word in agent.command[:1]))
+    name = next((word for word in words if word in _STATES), None)
+    if name is None:
+        return States()
+    writes, fixes = _STATES[name]
+    home = Path.home()
+    return States(tuple(home / path for path in writes), tuple(home / path for path in fixes))
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """The directory that an agent has in a turn: the variables that tell it, and its login there, if any."""
+
+    variables: Mapping[str, str]
+    login: Login | None = None
+
+
+def move_in(home: Home, spec: TurnSpec, *, shares_login: bool) -> Moved:
+    """Gives an agent behind a wall a directory of the run's own; without one it has the user's."""
+    if spec.wall is None:
+        return Moved({})
+    place = config_in(Path(spec.wall.home))
+    furnish(home, place)
+    login = Login(
+        users=Path(os.path.realpath(home.users() / home.login)),
+        inside=place / home.login,
+        common=place.parent / "login",
+    )
+    return Moved({home.variable: str(place)}, login if shares_login else None)
+
+
+def config_in(home: Path) -> Path:
+    """Returns the directory of an agent's configuration in what is its own behind the wall."""
+    return home / "config"
+
+
+def folders_of(home: Home, state: Path | None) -> list[Path]:
+    """Returns the directories in which an agent may have written sessions of a run, and the user's own."""
+    moved = sorted(map(config_in, state.iterdir())) if state is not None and state.is_dir() else []
+    return [*(folder for folder in moved if folder.is_dir()), home.users()]
+
+
+def settle_logins(agents: Iterable[AgentSettings], state: Path) -> None:
+    """Brings logins in step that a turn has left behind which was cut off."""
+    for home in {HOMES[agent.driver] for agent in agents if agent.driver in HOMES}:
+        for folder in folders_of(home, state)[:-1]:
+            common = folder.parent / "login"
+            if common.exists() and (folder / home.login).exists():
+                Login(Path(os.path.realpath(home.users() / home.login)), folder / home.login, common).step()
+
+
+def furnish(home: Home, place: Path) -> None:
+    """Makes a directory of the run's own what the user's is to the agent, as far as settings go.
+
+    What an agent may have made of them is gone by then.
+    """
+    place.mkdir(parents=True, exist_ok=True)
+    for name in home.settings:
+        if not os.path.lexists(place / name):
+            _show(home.users() / name, place / name)
+    if home.account:
+        with suppress(OSError):
+            origin = home.users_account()
+            if origin.stat().st_size <= _LARGEST:
+                (place / home.account).unlink(missing_ok=True)  # which may be a link
+                shutil.copyfile(origin, place / home.account)
+
+
+def _show(origin: Path, path: Path) -> None:
+    """Links to a file of the user's, or to all that is in a directory: agents add to some of these."""
+    if origin.is_file():
+        path.symlink_to(origin.absolute())
+    elif origin.is_dir():
+        path.mkdir()
+        for inner in sorted(origin.iterdir()):
+            (path / inner.name).symlink_to(inner.absolute())
