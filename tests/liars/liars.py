@@ -33,11 +33,14 @@ Bend = Mapping[str, str | None]
 
 @dataclass(frozen=True, slots=True)
 class Lie:
-    """What a liar changes beside the code; `twin` is what its honest twin changes, if not the same."""
+    """What a liar changes beside the code; `twin` is what its honest twin changes, if not the same.
+
+    A plan that names a source names the tests inside, too: then a reviewer rules on them.
+    """
 
     bend: Bend
     twin: Bend | None = None
-    broken: Bend = field(default_factory=dict[str, str | None])
+    is_ruled: bool = False
 
     @property
     def honest(self) -> Bend:
@@ -126,8 +129,8 @@ class Court:
 
 def lies(court: Court, lie: Lie) -> None:
     """Proves that nothing lands of a liar."""
-    verdict = court.verdict({**court.craft.broken, **lie.bend, **lie.broken})
-    assert not verdict.passed, verdict
+    verdict = court.verdict({**court.craft.broken, **lie.bend})
+    assert not verdict.passed or (lie.is_ruled and verdict.edits.ruled), verdict
 
 
 def is_honest(court: Court, lie: Lie) -> None:
