@@ -38,6 +38,8 @@ _BUILD_WORDS = frozenset(
     format fmt lint bootstrap bundle
     """.split()
 )
+_RUN_WORDS = frozenset({"run", "all", "validate", "qa", "smoke", "quality"})
+_TOOLS = frozenset({"ci", ".ci", "script", "scripts", "tool", "tools", "hack", "bin", "dev", "etc"})
 _SHELL = frozenset("sh bash zsh bat cmd ps1 bats fish".split())
 _COMPILED = frozenset("c cc cpp cxx h hpp rs go java kt scala swift cs fs zig".split())
 _WORD = re.compile(r"[\w@./*?{},\[\]+-]+")
@@ -87,8 +89,8 @@ class Recipe:
         if path not in self.words and not (is_shell and name in self.words):
             return False
         found = set(words(stem or path))
-        if is_shell:
-            return not _TEST_WORDS.isdisjoint(found) or _BUILD_WORDS.isdisjoint(found)
+        if is_shell and _BUILD_WORDS.isdisjoint(found):
+            return not found.isdisjoint(_TEST_WORDS | _RUN_WORDS) or _is_of_tools(path)
         return not found.isdisjoint(_TEST_WORDS if suffix not in _COMPILED else {"test", "tests"})
 
     def is_told(self, path: str) -> bool:
@@ -188,6 +190,11 @@ def _scripts(text: str) -> list[str]:
         if stem and (is_script or ("/" in path and suffix in {"py", "js", "mjs"} and _is_about_tests(stem))):
             found.append(path)
     return found
+
+
+def _is_of_tools(path: str) -> bool:
+    """Says whether a script is in a folder of such that serve the work, and are not the work."""
+    return not _TOOLS.isdisjoint(path.split("/")[:-1])
 
 
 def _is_about_tests(stem: str) -> bool:

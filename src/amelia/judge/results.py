@@ -19,6 +19,7 @@ _CARGO_TARGET = re.compile(
     r"^\s*(?:Running (?:unittests )?(\S+) \((?:.*/)?(\S+?)-[0-9a-f]+\S*\)|Doc-tests (\S+))$"
 )
 _CARGO_TEST = re.compile(r"^test (.+?)(?: - should panic)? \.\.\. (ok|FAILED|ignored)(?:,.*)?$")
+_CARGO_EXAMPLE = re.compile(r"(?P<item>.+ -(?: .+)?) \(line (?P<line>\d{1,9})\)(?P<rest>.*)")
 _CARGO_OUTPUT = re.compile(r"^---- (.+) stdout ----$")
 _CARGO_STATUS = {"ok": TestStatus.PASSED, "FAILED": TestStatus.FAILED, "ignored": TestStatus.SKIPPED}
 
@@ -138,6 +139,21 @@ def parse_cargo(text: str) -> tuple[TestResult, ...]:
         elif test := _CARGO_TEST.match(line):
             name = f"{owner}::{test[1]}"
             found[name] = TestResult(name, _CARGO_STATUS[test[2]], file)
+    names = _without_lines(found)
     return tuple(
-        TestResult(one.id, one.status, one.file, _joined(messages.get(one.id, ()))) for one in found.values()
+        TestResult(names[one.id], one.status, one.file, _joined(messages.get(one.id, ())))
+        for one in found.values()
     )
+
+
+def _without_lines(names: Iterable[str]) -> dict[str, str]:
+    """Returns names of examples that do not depend on the line: several of one item are numbered in order."""
+    placed = [(found, name) for name in names if (found := _CARGO_EXAMPLE.fullmatch(name))]
+    plain = {name: name for name in names}
+    count: dict[str, int] = {}
+    for found, name in sorted(placed, key=lambda pair: int(pair[0]["line"])):
+        item = found["item"]
+        count[item] = count.get(item, 0) + 1
+        number = f" ({count[item]})" if count[item] > 1 else ""
+        plain[name] = f"{item}{number}{found['rest']}"
+    return plain

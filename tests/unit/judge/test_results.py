@@ -254,7 +254,7 @@ def test_cargo_reports_tests_by_crate_and_target() -> None:
         "demo:src/lib.rs::tests::slow": SKIPPED,
         "demo:src/lib.rs::tests::fails": FAILED,
         "it:tests/it.rs::panics": PASSED,
-        "demo:doc::src/lib.rs - add (line 3)": PASSED,
+        "demo:doc::src/lib.rs - add": PASSED,
     }
     assert "left == right" in results["demo:src/lib.rs::tests::fails"].message
     assert results["it:tests/it.rs::panics"].file == "tests/it.rs"
@@ -263,3 +263,14 @@ def test_cargo_reports_tests_by_crate_and_target() -> None:
 def test_a_short_text_is_kept_whole() -> None:
     assert excerpt("abc", 3) == "abc"
     assert excerpt("abcdefgh", 4) == "a\n[4 characters left out]\nfgh"
+
+
+def test_examples_of_cargo_have_names_without_lines() -> None:
+    said = "   Doc-tests demo\n\nrunning 3 tests\ntest src/lib.rs - add (line 12) ... FAILED\ntest src/lib.rs - add (line 3) ... ok\n"
+    said += "test src/lib.rs - (line 1) - compile ... ok\n\nfailures:\n\n---- src/lib.rs - add (line 12) stdout ----\nno\n"
+    found = {result.id: (result.status, result.message) for result in parse_cargo(said)}
+    assert found == {
+        "demo:doc::src/lib.rs - add (2)": (FAILED, "no"),
+        "demo:doc::src/lib.rs - add": (PASSED, ""),
+        "demo:doc::src/lib.rs - - compile": (PASSED, ""),
+    }

@@ -129,8 +129,8 @@ def test_files_are_whose_they_are(command: TestCommand | None, path: str, whose:
 
 
 def test_sources_that_a_makefile_names_stay_sources_and_scripts_that_test_do_not() -> None:
-    text = "test: calc.c src/check.c test.c\n\tcc calc.c && sh ci/run.sh && sh build.sh && cd tools && ./all.sh\n\tpython tools/check_it.py\n"
-    for path in ("calc.c", "src/check.c", "build.sh"):
+    text = "test: calc.sh calc.c src/check.c test.c\n\tcc calc.c && sh ci/run.sh && sh build.sh && cd tools && ./all.sh\n\tpython tools/check_it.py\n"
+    for path in ("calc.c", "src/check.c", "build.sh", "calc.sh"):
         assert custody(path, MAKE, [text]) is SOURCE
     for path in ("ci/run.sh", "tools/all.sh", "tools/check_it.py"):
         assert custody(path, MAKE, [text]) is SETTINGS
