@@ -19,6 +19,9 @@ from amelia.judge.runners import PYTHON_ENV, program
 from amelia.model.walls import Wall
 
 _PATIENCE = timedelta(seconds=120)
+_NOT_OF_THE_TREE = {"test", "pytest", "_pytest"}
+"""A package of Python that `stdlib_module_names` leaves out, and the runner, which is never the tree's."""
+
 _MARK = "amelia-origins:"
 
 
@@ -30,8 +33,7 @@ def top_level_names(worktree: Path) -> tuple[str, ...]:
     found = {
         path.stem for place in places if place.is_dir() for path in place.iterdir() if _is_importable(path)
     }
-    # `test` is a package of Python itself that `stdlib_module_names` leaves out.
-    return tuple(sorted(found - sys.stdlib_module_names - {"test"}))
+    return tuple(sorted(found - sys.stdlib_module_names - _NOT_OF_THE_TREE))
 
 
 async def foreign_imports(
