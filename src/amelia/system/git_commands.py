@@ -93,9 +93,14 @@ def clean(where: Repository, *, keeps_ignored: bool) -> Answer:
     return run_git(where, "clean", "-ffd" if keeps_ignored else "-ffdx", call=_ANY)
 
 
-def add_all(where: Repository) -> Answer:
-    """Takes every file that is not ignored into the index, as far as possible."""
-    return run_git(where, "add", "--all", "--ignore-errors", call=_ANY)
+def add_all(where: Repository, *, without: Iterable[str] = ()) -> Answer:
+    """Takes every file that is not ignored into the index, as far as possible, but in some places."""
+    flags = ("add", "--all", "--ignore-errors")
+    if not (out := [f":(top,exclude,literal){path}" for path in without]):
+        return run_git(where, *flags, call=_ANY)
+    names = os.fsencode("\0".join([":(top)", *out]))
+    more = ("--pathspec-from-file=-", "--pathspec-file-nul")
+    return run_git(where, *flags, *more, call=Call(accept=None, stdin=names))
 
 
 def untracked(where: Repository, *more: str) -> list[str]:
@@ -155,6 +160,12 @@ def store_files(where: Repository, paths: Iterable[str]) -> list[str]:
     names = os.fsencode("".join(f"{path}\n" for path in paths))
     flags = ("-w", "--no-filters", "--stdin-paths")
     return run_git(where, "hash-object", *flags, call=Call(stdin=names)).text.split()
+
+
+def stage_links(where: Repository, links: Mapping[str, CommitId]) -> None:
+    """Puts submodules into the index, each at a commit."""
+    lines = os.fsencode("".join(f"160000 {commit}\t{path}\0" for path, commit in links.items()))
+    run_git(where, "update-index", "-z", "--index-info", call=Call(stdin=lines))
 
 
 def stage_blobs(where: Repository, blobs: Mapping[str, str]) -> None:
