@@ -94,9 +94,14 @@ def clean(where: Repository, *, keeps_ignored: bool) -> Answer:
     return run_git(where, "clean", "-ffd" if keeps_ignored else "-ffdx", call=_ANY)
 
 
-def add_all(where: Repository) -> Answer:
-    """Takes every file that is not ignored into the index, as far as possible."""
-    return run_git(where, "add", "--all", "--ignore-errors", call=_ANY)
+def add_all(where: Repository, *, without: Iterable[str] = ()) -> Answer:
+    """Takes every file that is not ignored into the index, as far as possible, but in some places."""
+    flags = ("add", "--all", "--ignore-errors")
+    if not (out := [f":(top,exclude,literal){path}" for path in without]):
+        return run_git(where, *flags, call=_ANY)
+    names = os.fsencode("\0".join([":(top)", *out]))
+    more = ("--pathspec-from-file=-", "--pathspec-file-nul")
+    return run_git(where, *flags, *more, call=Call(accept=None, stdin=names))
 
 
 def untracked(where: Repository, *more: str) -> list[str]:

@@ -10,7 +10,9 @@ from amelia.system.git import Answer
 from amelia.system.git_commands import add_all, forget, new_gitlinks, untracked
 from amelia.system.git_places import Lane
 from amelia.workspace.aside import free_place
+from amelia.workspace.pipes import find_repositories
 from amelia.workspace.removal import open_up
+from amelia.workspace.submodules import disarm, link_by_hand
 
 _DENIED = "Permission denied"
 _FULL = ("No space left on device", "Disk quota exceeded")
@@ -24,13 +26,16 @@ _LONGEST_LINE = 300
 def stage(lane: Lane, base: CommitId) -> tuple[str, ...] | NotTaken:
     """Fills the index from the files, and returns the paths of repositories that were absorbed."""
     absorbed: list[str] = []
-    while not _is_complete(answer := add_all(lane.repository)):
+    disarm(lane)
+    places = find_repositories(lane.directory)
+    linked = link_by_hand(lane, places) if places else ()
+    while not _is_complete(answer := add_all(lane.repository, without=linked)):
         if _DENIED in answer.err:
             open_up(lane.directory, within=lane.store.directory)
         found = _absorb(lane, base)
         absorbed.extend(found)
         if not found:
-            answer = add_all(lane.repository)
+            answer = add_all(lane.repository, without=linked)
             return tuple(absorbed) if _is_complete(answer) else _not_taken(lane, answer)
     return tuple(absorbed)
 

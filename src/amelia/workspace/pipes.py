@@ -1,6 +1,7 @@
 """Finds what would keep git waiting for ever: a pipe, a socket or a device in the place of a file of its.
 
-Git reads `.gitignore` and its kin wherever it looks, and opens whatever has such a name.
+Git reads `.gitignore` and its kin wherever it looks, and opens whatever has such a name. Of a repository
+inside a worktree it may open any file.
 """
 
 import os
@@ -16,6 +17,24 @@ _READ_BY_GIT = frozenset({".gitignore", ".gitattributes", ".gitmodules", ".mailm
 
 def find_pipes(top: Path) -> Iterator[tuple[str, str]]:
     """Yields the path of everything below a directory that git must not open, and what it is."""
+    for entry, path in _below(top):
+        is_gits = entry.name.lower() in _READ_BY_GIT
+        if not is_gits and "/.git/" not in path:
+            continue
+        mode = entry.stat(follow_symlinks=False).st_mode
+        is_endless = stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or stat.S_ISBLK(mode)
+        if is_endless or (is_gits and stat.S_ISSOCK(mode)):
+            yield path, kind_of(mode)
+
+
+def find_repositories(top: Path) -> list[str]:
+    """Returns the directories below one that git takes for repositories of their own, by their `.git`."""
+    ends = len("/.git")
+    return [path[:-ends] for entry, path in _below(top) if entry.name == ".git" and path != ".git"]
+
+
+def _below(top: Path) -> Iterator[tuple["os.DirEntry[str]", str]]:
+    """Yields everything below a directory but what is in its own `.git`."""
     waiting = [""]
     while waiting:
         folder = waiting.pop()
@@ -26,13 +45,9 @@ def find_pipes(top: Path) -> Iterator[tuple[str, str]]:
         with entries:
             for entry in entries:
                 path = f"{folder}/{entry.name}" if folder else entry.name
-                if entry.is_dir(follow_symlinks=False):
-                    if entry.name != ".git":
-                        waiting.append(path)
-                elif entry.name.lower() in _READ_BY_GIT:
-                    mode = entry.stat(follow_symlinks=False).st_mode
-                    if not stat.S_ISREG(mode) and not stat.S_ISLNK(mode):
-                        yield path, kind_of(mode)
+                yield entry, path
+                if path != ".git" and entry.is_dir(follow_symlinks=False):
+                    waiting.append(path)
 
 
 def remove_pipes(top: Path) -> list[str]:

@@ -17,7 +17,7 @@ from amelia.workspace.lanes import point_at
 from amelia.workspace.nested import stage
 from amelia.workspace.pipes import find_pipes
 from amelia.workspace.removal import real_directory
-from amelia.workspace.submodules import disarm, unsaved
+from amelia.workspace.submodules import unsaved
 
 
 def snapshot(
@@ -39,7 +39,6 @@ def snapshot(
         return NotTaken(f"{path} is {kind}: git cannot read it")
     point_at(lane, base)
     unlock(lane.index)
-    disarm(lane)
     absorbed = stage(lane, base)
     if isinstance(absorbed, NotTaken):
         return absorbed

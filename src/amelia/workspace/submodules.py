@@ -2,25 +2,28 @@
 
 - Nothing is fetched. A submodule that the user does not have stays empty and is named.
 - A populated submodule is a repository of its own that borrows the user's objects, like the worktree itself.
-- Before git looks into a submodule that an agent had in hand, its configuration is ours again: git would
-  otherwise run commands that the agent wrote there.
+- Before git is asked about a submodule that an agent had in hand, only data is left of its repository, and
+  its configuration is ours again: git would otherwise run commands that the agent wrote there. Git is never
+  left to look into one by itself.
 """
 
+import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, unquote
 
 from amelia.model.git import CommitId, Treeish
 from amelia.system.git import Repository
-from amelia.system.git_commands import blob_config, find_commit, gitlinks, has_changes
+from amelia.system.git_commands import blob_config, find_commit, gitlinks, has_changes, stage_entries
 from amelia.system.git_places import Lane, Store
 from amelia.workspace.fill import fill
 from amelia.workspace.removal import real_directory, remove
 from amelia.workspace.standalone import Standalone, write_repository
 from amelia.workspace.store import AGENT_CONFIG
 
+_DATA = frozenset({"HEAD", "index", "objects", "packed-refs", "refs", "shallow"})
 _MOST = 1000  # submodules of submodules, so that a circle of them ends
 
 
@@ -80,11 +83,44 @@ def disarm(lane: Lane) -> None:
         if git_dir.is_symlink() or not git_dir.is_dir():
             remove(git_dir, within=run)  # it would lead to a repository that we know nothing of
             continue
-        for name in ("config", "config.worktree", "commondir"):
+        _disarm(lane, git_dir)
+
+
+def link_by_hand(lane: Lane, places: Iterable[str]) -> tuple[str, ...]:
+    """Puts the submodules among some repositories into the index, so that git need not look into them.
+
+    Git would start itself in each, and there whatever the agent has configured, also for others inside.
+    """
+    known = gitlinks(lane.repository)
+    links: dict[str, CommitId] = {}
+    for path in places:
+        if path in known and (commit := _head(lane, path)) is not None:
+            links[path] = commit
+    if links:
+        stage_entries(lane.repository, {path: f"160000 {commit}" for path, commit in links.items()})
+    return tuple(links)
+
+
+def _head(lane: Lane, path: str) -> CommitId | None:
+    """Returns the commit that a submodule is at; one that is no repository is no longer there."""
+    git_dir = lane.directory / path / ".git"
+    if git_dir.is_symlink() or not git_dir.is_dir():
+        remove(git_dir, within=lane.store.directory)
+        return None
+    return _disarm(lane, git_dir)
+
+
+def _disarm(lane: Lane, git_dir: Path) -> CommitId | None:
+    """Leaves of a repository what is data, gives it our configuration, and returns the commit it is at."""
+    run = lane.store.directory
+    for name in os.listdir(git_dir):  # noqa: PTH208 - names are all that is needed
+        if name not in _DATA or (git_dir / name).is_symlink():
             remove(git_dir / name, within=run)
-        (git_dir / "config").write_text(_config(lane.store), encoding="utf-8", errors="surrogateescape")
-        if find_commit(Repository(git_dir), "HEAD") is None:
-            remove(git_dir, within=run)
+    (git_dir / "config").write_text(_config(lane.store), encoding="utf-8", errors="surrogateescape")
+    commit = find_commit(Repository(git_dir), "HEAD")
+    if commit is None:
+        remove(git_dir, within=run)
+    return commit
 
 
 def unsaved(lane: Lane) -> tuple[str, ...]:

@@ -6,7 +6,17 @@ import pytest
 from amelia.model.evidence import Change, ChangeStatus
 from amelia.workspace.diff import changes
 from amelia.workspace.lanes import prepare
-from repositories import Repo, Run, files_in, fingerprint, git, make_repository, start_run, watch_git
+from repositories import (
+    Repo,
+    Run,
+    executable,
+    files_in,
+    fingerprint,
+    git,
+    make_repository,
+    start_run,
+    watch_git,
+)
 
 pytestmark = pytest.mark.slow  # five clones before anything begins
 
@@ -189,3 +199,63 @@ def test_a_project_without_submodules_pays_nothing_for_them(
     commands = watch_git(tmp_path, monkeypatch)
     run.prepare()
     assert commands() == ["read-tree", "clean"]
+
+
+ARMED = ("core.fsmonitor", "filter.x.clean", "filter.x.process", "diff.external", "core.sshCommand")
+
+
+def arm(place: Path, ran: Path) -> None:
+    """Lets every git in a repository run a command of the agent's."""
+    for key in ARMED:
+        git(place, "config", key, f"touch '{ran}'")
+    (place / ".git" / "info").mkdir(exist_ok=True)
+    (place / ".git" / "info" / "attributes").write_text("* filter=x\n")
+    for hook in ("post-index-change", "post-checkout"):
+        executable(place / ".git" / "hooks" / hook, f"touch '{ran}'")
+    for file in place.glob("*.py"):
+        file.write_bytes(file.read_bytes()[::-1])  # as long as before, so that git has to look inside
+
+
+@pytest.mark.parametrize("kind", ["missing", "within", "unnamed", "by a hook", "outside"])
+def test_git_never_looks_into_what_an_agent_made_of_a_submodule(
+    project: Repo, tmp_path: Path, kind: str
+) -> None:
+    ran, place = tmp_path / "ran", "vendor/lib"
+    if kind == "missing":  # the user does not have it, so the agent has made it all
+        shutil.rmtree(project.path / ".git" / "modules")
+    if kind == "unnamed":
+        project.git("rm", "--quiet", "--cached", ".gitmodules")
+        project.git("commit", "--quiet", "-m", "Forget the names")
+    run = start(project)
+    agent = run.prepare()
+    inner = agent.path / place
+    if not (inner / ".git").exists():
+        inner.mkdir(parents=True, exist_ok=True)
+        git(inner, "init", "--quiet")
+        (inner / "lib.py").write_text("lib\n")
+        git(inner, "add", "--all")
+        git(inner, "-c", "user.name=x", "-c", "user.email=x@y", "commit", "--quiet", "-m", "Mine")
+    if kind == "within":  # a repository that only the index of the submodule knows
+        other = make_repository(inner / "other", {"other.py": "other\n"})
+        git(inner, "add", "other")
+        git(inner, "-c", "user.name=x", "-c", "user.email=x@y", "commit", "--quiet", "-m", "With another")
+        arm(other.path, ran)
+    elif kind == "by a hook":
+        armed = tmp_path / "armed"
+        shutil.copytree(inner, armed, symlinks=True)
+        arm(armed, ran)
+        run.repo.hook("pre-commit", f"cp -r '{armed}/.' '{place}/'")
+    else:
+        arm(inner, ran)
+    if kind == "outside":
+        shutil.move(inner / ".git", tmp_path / "moved.git")
+        (inner / ".git").write_text(f"gitdir: {tmp_path / 'moved.git'}\n")
+    for attempt in (1, 2):
+        run.try_snapshot(attempt=attempt)
+        assert not ran.exists()
+    run.prepare()
+    assert not ran.exists()
+    if (inner / ".git").is_dir():  # by the tests of an agent, which nobody keeps
+        arm(inner, ran)
+        run.prepare()
+        assert not ran.exists()

@@ -44,7 +44,7 @@ def run(tree: Path, files: Mapping[str, str], *options: str, python: str) -> Ran
     for name, text in files.items():
         (tree / name).parent.mkdir(parents=True, exist_ok=True)
         (tree / name).write_text(dedent(text), encoding="utf-8")
-    return run_program("run_pytest", tree, *OPTIONS, *options, python=python)
+    return run_program("run_pytest", tree, "--", *OPTIONS, *options, python=python)
 
 
 @pytest.fixture
