@@ -7,7 +7,7 @@ failing test is no fault here: it is judged like a test of its own (`outcomes`).
 
 import os
 import stat
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from amelia.judge.excerpt import excerpt
@@ -15,6 +15,7 @@ from amelia.judge.junit import parse_junit
 from amelia.judge.results import Unreadable, parse_cargo, parse_go, parse_lines
 from amelia.model.evidence import Problem, ProblemCode, Receipt, RunnerKind, TestCommand, TestResult
 from amelia.system.process import Finished
+from amelia.system.secrets import Redactor
 
 _LARGEST_REPORT = 64 * 1024 * 1024
 _ALL_MESSAGES = 400_000
@@ -32,13 +33,14 @@ class Remains:
     output: Path
     report: Path | None
     worktree: Path
+    redactor: Redactor = field(default_factory=Redactor)
 
 
 def read_receipt(command: TestCommand, tree: str, remains: Remains) -> Receipt:
     """Returns what was seen of a run."""
     finished = remains.finished
     output = _contents(remains.output)
-    text = "" if isinstance(output, Unreadable) else output.decode(errors="replace")
+    text = "" if isinstance(output, Unreadable) else remains.redactor.redact(output).decode(errors="replace")
     receipt = Receipt(
         tree=tree,
         kind=command.kind,
@@ -124,6 +126,7 @@ def _results(
     data = _contents(remains.report)
     if isinstance(data, Unreadable):
         return data
+    data = remains.redactor.redact(data)
     is_junit = command.kind in {RunnerKind.PYTEST, RunnerKind.CUSTOM}
     return parse_junit(data, root=root) if is_junit else parse_lines(data, root=root)
 

@@ -28,6 +28,7 @@ from amelia.model.evidence import (
     VerifySettings,
 )
 from amelia.system.process import run_supervised
+from amelia.system.secrets import Redactor, secrets_of
 
 Checkout: TypeAlias = Callable[[str], Awaitable[Path]]
 """Puts exactly one tree into a worktree and returns where that is."""
@@ -159,5 +160,6 @@ class Verifier:
                 output=output,
                 lock=self._lock_of(worktree),
             )
-            remains = Remains(finished, output, how.report, worktree)
+            secrets = Redactor(secrets_of({**ready.env, **how.env}))
+            remains = Remains(finished, output, how.report, worktree, secrets)
             return await to_thread.run_sync(read_receipt, command, tree, remains)
