@@ -114,6 +114,11 @@ def main() -> None:
             if hint := _room_hint(problem):
                 click.echo(printable(f"  hint: {hint}"), err=True)
             sys.exit(1)
+        except Exception:  # noqa: BLE001 - a mistake of ours, told while the streams are still safe
+            import traceback  # noqa: PLC0415
+
+            click.echo(traceback.format_exc(), err=True, nl=False)
+            sys.exit(1)
 
 
 def _room_hint(problem: Exception) -> str | None:
