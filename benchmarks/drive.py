@@ -29,9 +29,9 @@ from amelia.drive.script import player
 from amelia.drive.script.driver import ScriptDriver
 from amelia.drive.session import Sessions
 from amelia.drive.stream import Dialect, Line, Lines
-from amelia.drive.transcript import Redactor
 from amelia.drive.turn import Program, ProgramTurn, agent_environment
 from amelia.model.agents import Ending, Role, SessionId, TurnEnded, TurnSpec
+from amelia.system.secrets import Redactor
 
 REPOSITORY = Path(__file__).parents[1]
 PROMPT = "Do the task.\n" * 100

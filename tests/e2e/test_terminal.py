@@ -107,6 +107,19 @@ def test_a_hostile_agent_is_shown_and_not_obeyed(stage: Stage) -> None:
     assert f"+{EVIL}"[:20] in exact
 
 
+def test_a_mistake_of_ours_is_told_and_not_obeyed(tmp_path: Path) -> None:
+    program = """
+import amelia.show.cli as cli
+def fails(**_): raise ValueError("a\\x1b]0;owned\\x07")
+cli.group.main = fails
+cli.main()
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == 1
+    assert "ValueError: a\\u001b]0;owned\\u0007" in done.stderr.decode()
+    assert b"\x1b" not in done.stderr
+
+
 @pytest.mark.parametrize("env", LOCALES.values(), ids=LOCALES)
 def test_a_plan_that_the_locale_cannot_write_is_checked_run_and_shown(stage: Stage, env: Env) -> None:
     plan = stage.room / "plän.md"

@@ -7,7 +7,6 @@ list is all that is shown of them.
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import PurePosixPath
 
 from amelia.context.quoting import one_line
 from amelia.model.evidence import Change, ChangeStatus
@@ -38,7 +37,7 @@ def why_folded(path: str, attributes: Mapping[str, str]) -> str | None:
     `attributes` are the `.gitattributes` of the commit before the change, by directory: a change that calls
     its own files generated hides nothing.
     """
-    if PurePosixPath(path).name in _LOCKS:
+    if path.rpartition("/")[2] in _LOCKS:
         return "lock file"
     return "generated" if _is_called_generated(path, attributes) else None
 
@@ -51,7 +50,7 @@ def change_list(changes: Sequence[Change], folded: Mapping[str, str], sizes: Map
     added, deleted = (sum(counts) for counts in ([c.added for c in changes], [c.deleted for c in changes]))
     noun = "file" if len(changes) == 1 else "files"
     lines = [_line(change, folded.get(change.path), sizes) for change in changes[:_MOST_LINES]]
-    rest = Counter(str(PurePosixPath(change.path).parent) for change in changes[_MOST_LINES:])
+    rest = Counter(change.path.rpartition("/")[0] or "." for change in changes[_MOST_LINES:])
     more = [f"  and {count} more in {_name(folder)}/" for folder, count in sorted(rest.items())]
     return "\n".join([f"{len(changes)} {noun} changed, +{added} -{deleted}:", *lines, *more])
 
@@ -82,9 +81,9 @@ def _name(path: str) -> str:
 
 def _is_called_generated(path: str, attributes: Mapping[str, str]) -> bool:
     """Says what the last line that speaks of a path says; inner directories come after outer ones."""
-    above = [str(folder) for folder in reversed(PurePosixPath(path).parents)]
+    names = path.split("/")[:-1]
     is_generated = False
-    for folder in above:
+    for folder in (".", *("/".join(names[: depth + 1]) for depth in range(len(names)))):
         inner = path if folder == "." else path.removeprefix(f"{folder}/")
         for pattern, word in _lines_about(attributes.get(folder, "")):
             if _matches(pattern, inner):
@@ -102,7 +101,7 @@ def _lines_about(text: str) -> Iterable[tuple[str, str]]:
 def _matches(pattern: str, path: str) -> bool:
     """Says whether a pattern of `.gitattributes` fits a path below its directory."""
     if "/" not in pattern:
-        return _expression(pattern).fullmatch(PurePosixPath(path).name) is not None
+        return _expression(pattern).fullmatch(path.rpartition("/")[2]) is not None
     return _expression(pattern.removeprefix("/")).fullmatch(path) is not None
 
 

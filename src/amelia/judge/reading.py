@@ -7,7 +7,7 @@ failing test is no fault here: it is judged like a test of its own (`outcomes`).
 
 import os
 import stat
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from amelia.judge.excerpt import excerpt
@@ -16,6 +16,7 @@ from amelia.judge.results import Unreadable, parse_cargo, parse_go, parse_lines
 from amelia.judge.runners import reports
 from amelia.model.evidence import Problem, ProblemCode, Receipt, RunnerKind, TestCommand, TestResult
 from amelia.system.process import Finished
+from amelia.system.secrets import Redactor
 
 _LARGEST_REPORT = 64 * 1024 * 1024
 _ALL_MESSAGES = 400_000
@@ -33,13 +34,14 @@ class Remains:
     output: Path
     report: Path | None
     worktree: Path
+    redactor: Redactor = field(default_factory=Redactor)
 
 
 def read_receipt(command: TestCommand, tree: str, remains: Remains) -> Receipt:
     """Returns what was seen of a run."""
     finished = remains.finished
     output = _contents(remains.output)
-    text = "" if isinstance(output, Unreadable) else output.decode(errors="replace")
+    text = "" if isinstance(output, Unreadable) else remains.redactor.redact(output).decode(errors="replace")
     receipt = Receipt(
         tree=tree,
         kind=command.kind,
@@ -121,11 +123,11 @@ def _results(
             return Unreadable("it printed more than can be read")
         return parse_go(output) if command.kind is RunnerKind.GO else parse_cargo(output)
     if reports(command):
-        return parse_lines(remains.finished.report, root=root)
+        return parse_lines(remains.redactor.redact(remains.finished.report), root=root)
     if remains.report is None:
         return None
     data = _contents(remains.report)
-    return data if isinstance(data, Unreadable) else parse_junit(data, root=root)
+    return data if isinstance(data, Unreadable) else parse_junit(remains.redactor.redact(data), root=root)
 
 
 def _contents(path: Path) -> bytes | Unreadable:

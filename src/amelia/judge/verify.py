@@ -35,6 +35,7 @@ from amelia.model.evidence import (
 )
 from amelia.system.denials import denial_note, denials_in
 from amelia.system.process import run_supervised
+from amelia.system.secrets import Redactor, secrets_of
 
 Checkout: TypeAlias = Callable[[str], Awaitable[Path]]
 """Puts exactly one tree into a worktree and returns where that is."""
@@ -249,7 +250,8 @@ class Verifier:
                 wall=wall,
             )
             self._denied[tree] = denials_in(output, wall) if finished.exit_code else ()
-            remains = Remains(finished, output, how.report, worktree)
+            secrets = Redactor(secrets_of({**ready.env, **how.env}))
+            remains = Remains(finished, output, how.report, worktree, secrets)
             return await to_thread.run_sync(read_receipt, command, tree, remains)
 
 

@@ -41,6 +41,7 @@ class Reason(StrEnum):
     NO_CREDIT = "no_credit"
     MODEL_NOT_FOUND = "model_not_found"
     AGENT_UNUSABLE = "agent_unusable"
+    DISK_FULL = "disk_full"
     APPROVAL = "approval"
     PLAN_ERRORS = "plan_errors"
     NO_PLAN = "no_plan"
@@ -73,6 +74,7 @@ _MEANINGS = {
     Reason.NO_CREDIT: "the credit at the agent's provider is used up",
     Reason.MODEL_NOT_FOUND: "the provider does not have the agent's model",
     Reason.AGENT_UNUSABLE: "the agent's program cannot be used as it is installed",
+    Reason.DISK_FULL: "there is no room left on a disk",
     Reason.APPROVAL: "the plan needs your approval",
     Reason.PLAN_ERRORS: "the plan cannot run as it is",
     Reason.NO_PLAN: "the architect gave no valid plan in any of its attempts",

@@ -8,10 +8,12 @@ from amelia.run.asking import Tell
 from amelia.run.checks import verify_branch, verify_work
 from amelia.run.closing import commit_record
 from amelia.run.landing import land_work
+from amelia.run.no_room import has_failed, room_places, without_room
 from amelia.run.reviews import evaluate_findings, review_work
 from amelia.run.turns import start_turn
 from amelia.run.waiting import wait_out
 from amelia.run.workshop import Workshop
+from amelia.system.room import RoomWatch, is_out_of_room, tightest
 
 
 class WorkshopSteps:
@@ -21,7 +23,37 @@ class WorkshopSteps:
         self._shop = shop
 
     async def perform(self, command: cmd.AnyStep, tell: Tell) -> tuple[ev.Event, ...]:
-        """Carries a command out and returns what happened."""
+        """Carries a command out and returns what happened.
+
+        What fails on a full disk, whoever filled it, is charged to nobody: the step goes on when the run is
+        resumed.
+        """
+        if isinstance(command, cmd.Rest):
+            return await self._rest(command)
+        with RoomWatch(room_places(self._shop.store)) as room:
+            if room.full is not None:
+                return (without_room(command, room.full),)
+            try:
+                happened = await self._carry_out(command, tell)
+            except Exception as problem:
+                if room.full is None and not is_out_of_room(problem):
+                    raise
+                return (without_room(command, room.full or tightest(room_places(self._shop.store))),)
+            if room.full is not None and any(map(has_failed, happened)):
+                return (without_room(command, room.full),)
+        return happened
+
+    async def _carry_out(
+        self,
+        command: cmd.StartTurn
+        | cmd.VerifyWork
+        | cmd.ReviewWork
+        | cmd.EvaluateFindings
+        | cmd.LandWork
+        | cmd.VerifyBranch
+        | cmd.CommitRecord,
+        tell: Tell,
+    ) -> tuple[ev.Event, ...]:
         match command:
             case cmd.StartTurn():
                 return await start_turn(self._shop, command, tell)
@@ -37,8 +69,6 @@ class WorkshopSteps:
                 return await verify_branch(self._shop, command)
             case cmd.CommitRecord():
                 return await commit_record(self._shop, command)
-            case cmd.Rest():
-                return await self._rest(command)
             case _:
                 assert_never(command)
 

@@ -31,6 +31,11 @@ else:
     # The same without its enumerations, which take longer to make than everything else here.
     import _signal as signal
 
+if TYPE_CHECKING or __package__:
+    from amelia.system.messages import Messages
+else:
+    from messages import Messages  # beside this file, which is the whole program
+
 BOOT = "import sys; sys.path.append(sys.argv.pop(1)); import supervise; supervise.run(sys.argv[1:])"
 """Runs this file, which lies in the directory that is the first argument."""
 
@@ -49,8 +54,6 @@ EXPECTED = (*ASKS_TO_END, signal.SIGQUIT, signal.SIGPIPE, signal.SIGXFSZ)
 PR_SET_CHILD_SUBREAPER = 36
 PAUSE = 0.002
 SIZE = 10  # digits that say how long an order is
-KEPT = 500_000
-"""How many bytes of a program's messages are kept, of their beginning and of their end."""
 
 
 class Process:
@@ -254,49 +257,6 @@ def raise_wall(entries: list[bytes]) -> None:
 def complain(problem: str) -> None:
     """Says what went wrong where the program's own messages go."""
     os.write(2, f"{problem}\n".encode(errors="replace"))
-
-
-class Messages:
-    """Keeps the beginning and the end of what a program says on its standard error, and tells what is not."""
-
-    def __init__(self) -> None:
-        self.reader, self.writer = os.pipe()
-        os.set_blocking(self.reader, False)
-        self.size = 0
-        self.tail = b""
-
-    def take(self) -> bool:
-        """Takes in what is there; says whether more may come."""
-        try:
-            data = os.read(self.reader, 65536)
-        except BlockingIOError:
-            return True
-        first = data[: max(0, KEPT - self.size)]
-        self.keep(first)
-        self.size += len(data)
-        self.tail = (self.tail + data[len(first) :])[-KEPT:]
-        return bool(data)
-
-    def close(self) -> None:
-        """Takes in the rest, once nobody is left who could say more, and keeps the end."""
-        while self.take() and is_ready(self.reader):
-            pass
-        left_out = self.size - KEPT - len(self.tail)
-        self.keep(b"\n[%d bytes are left out here]\n" % left_out if left_out > 0 else b"")
-        self.keep(self.tail)
-
-    def keep(self, data: bytes) -> None:
-        """Writes to our own standard error, which is a file; a full disk ends nobody."""
-        try:
-            while data:
-                data = data[os.write(2, data) :]
-        except OSError:
-            self.size = max(self.size, KEPT)
-
-
-def is_ready(source: int) -> bool:
-    """Says whether there is something to read."""
-    return bool(select.select([source], [], [], 0)[0])
 
 
 class Watch:

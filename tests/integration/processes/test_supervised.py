@@ -13,7 +13,7 @@ import anyio
 import pytest
 
 from amelia.system import process as processes
-from amelia.system import supervise
+from amelia.system.messages import KEPT
 from amelia.system.process import Supervised, process_start_time, supervised
 from tracing import Trace, wait_until
 
@@ -82,7 +82,7 @@ async def test_of_endless_messages_the_beginning_and_the_end_are_kept(trace: Tra
         await output_of(process)
         process.errors.seek(0)
         kept = process.errors.read()
-    assert len(kept) < 2 * supervise.KEPT + 100
+    assert len(kept) < 2 * KEPT + 100
     assert kept.startswith(b"first\n")
     assert kept.endswith(b"last\n")
     assert kept.count(b" bytes are left out here") == 1

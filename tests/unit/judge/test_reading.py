@@ -8,10 +8,12 @@ import pytest
 from amelia.judge.reading import Remains, make_room, read_receipt
 from amelia.model.evidence import ProblemCode, Receipt, RunnerKind, TestCommand, TestStatus
 from amelia.system.process import Finished
+from amelia.system.secrets import Redactor
 
 PYTEST = TestCommand(RunnerKind.PYTEST, ("python", "-m", "pytest"))
 CUSTOM = TestCommand(RunnerKind.CUSTOM, ("tox",), "out.xml")
 MAKE = TestCommand(RunnerKind.MAKE, ("make", "test"))
+SECRET = "http://user:hush-hush@proxy.example:8080"  # noqa: S105
 GOOD = '<testsuite><testcase classname="t" name="a" file="t.py"/></testsuite>'
 BAD = '<testsuite><testcase classname="t" name="a" file="t.py"><failure>no</failure></testcase></testsuite>'
 
@@ -36,7 +38,8 @@ class Run:
     ) -> Receipt:
         finished = Finished(exit_code, exit_code is None, 1.23456, truncated, piped)
         report = self.report if has_report else None
-        return read_receipt(command, "t", Remains(finished, self.output, report, self.root))
+        secrets = Redactor([SECRET])
+        return read_receipt(command, "t", Remains(finished, self.output, report, self.root, secrets))
 
 
 @pytest.fixture
@@ -54,6 +57,14 @@ def test_a_run_that_ended_well_has_results_and_no_fault(run: Run) -> None:
     assert receipt.results is not None
     assert [(one.id, one.status) for one in receipt.results] == [("t.py::a", TestStatus.PASSED)]
     assert (receipt.fault, receipt.seconds, receipt.detail) == (None, 1.235, "what it said")
+
+
+def test_secrets_that_tests_print_are_in_no_receipt(run: Run) -> None:
+    run.report.write_text(BAD.replace("no</", f"the proxy is {SECRET}</"), encoding="utf-8")
+    run.output.write_text(f"HTTP_PROXY={SECRET[:20]}\n{SECRET[20:]}\n", encoding="utf-8")
+    receipt = run.read(PYTEST, 1)
+    assert "the proxy is [redacted]" in str(receipt.results)
+    assert receipt.detail == "HTTP_PROXY=[redacted]\n[redacted]"
 
 
 def test_a_failing_test_is_no_fault(run: Run) -> None:

@@ -8,6 +8,7 @@ import errno
 import importlib
 import os
 import sys
+from pathlib import Path
 from typing import cast
 
 import click
@@ -119,12 +120,32 @@ def main() -> None:
             group.main(prog_name="amelia")
         except AmeliaError as problem:
             click.echo(styled(printable(f"error: {problem}"), "red"), err=True)
-            if problem.hint:
-                click.echo(printable(f"  hint: {problem.hint}"), err=True)
+            if hint := _room_hint(problem) or problem.hint:
+                click.echo(printable(f"  hint: {hint}"), err=True)
             sys.exit(problem.exit_code)
         except OSError as problem:
             click.echo(styled(f"error: {problem}", "red"), err=True)
+            if hint := _room_hint(problem):
+                click.echo(printable(f"  hint: {hint}"), err=True)
             sys.exit(1)
+        except Exception:  # noqa: BLE001 - a mistake of ours, told while the streams are still safe
+            import traceback  # noqa: PLC0415
+
+            click.echo(traceback.format_exc(), err=True, nl=False)
+            sys.exit(1)
+
+
+def _room_hint(problem: Exception) -> str | None:
+    """Returns which disk is full, and by how much, if that is the problem."""
+    from amelia.system.room import is_out_of_room  # noqa: PLC0415 - not needed for --help
+
+    if not is_out_of_room(problem):
+        return None
+    from amelia.config.places import state_home  # noqa: PLC0415
+    from amelia.system.room import temporary_place, tightest  # noqa: PLC0415
+
+    room = tightest([state_home(), Path(), temporary_place()])
+    return f"{room or 'no room is left on a disk'}; make room there, then run `amelia resume`"
 
 
 def _speak_unicode() -> None:
