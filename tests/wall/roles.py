@@ -8,6 +8,7 @@ import os
 import shutil
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import anyio
@@ -31,7 +32,8 @@ def wall_of(walls: Walls, role: str, directory: RunDirectory) -> tuple[Wall | No
         case "tests":
             return walls.of_tests(check), check
         case "hook":
-            store = Store(run=directory.run, directory=directory.path, source=None)  # type: ignore[arg-type]
+            source: Any = SimpleNamespace(hooks=Path("/none"))
+            store = Store(run=directory.run, directory=directory.path, source=source)
             return walls.of_hook(Lane(store, 1, Purpose.WORK)), work
         case _:
             return walls.of_agent(Role(role), 1, work), work
