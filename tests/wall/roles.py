@@ -67,14 +67,15 @@ async def main(order: dict[str, Any]) -> dict[str, list[str]]:
         (directory.path / name).mkdir(parents=True)
         (directory.path / name / "file").write_text("file")
     directory.journal.write_text("journal")
-    (top / "state/runs/other").mkdir()
+    (top / "state/runs/other").mkdir(exist_ok=True)
     settings = WallSettings(network=Network(order.get("network", "full")))
     agents = {role.value: AgentSettings(driver="claude") for role in Role}
     walls = Walls(settings=settings, directory=directory, repository=top / "checkout", agents=agents)
     found: dict[str, list[str]] = {}
     for role, attempts in order["attempts"].items():
         placed = [[what, path.replace("RUN", str(directory.path))] for what, path in attempts]
-        found[role] = await tried(*wall_of(walls, role, directory), placed)
+        for _ in range(int(order.get("times", 1))):
+            found[role] = await tried(*wall_of(walls, role, directory), placed)
     return found
 
 

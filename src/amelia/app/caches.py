@@ -10,6 +10,7 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -97,6 +98,7 @@ def _layer(name: str, place: Path, *, folder: Path, over: Path | None) -> Layer:
     for each in (upper, work):
         if not each.is_dir():
             each.mkdir(parents=True)
+    _take_mark(work)
     below = _upper(over, name) if over is not None else None
     return Layer(
         place=str(place),
@@ -104,6 +106,16 @@ def _layer(name: str, place: Path, *, folder: Path, over: Path | None) -> Layer:
         work=str(work),
         over=(str(below),) if below is not None and below.is_dir() else (),
     )
+
+
+def _take_mark(work: Path) -> None:
+    """Takes the mark away that a layer which is not written to disk at its end leaves for the next one."""
+    with suppress(OSError):
+        (work / "work").chmod(0o700)
+        mark = work / "work" / "incompat" / "volatile"
+        (mark / "dirty").unlink()
+        mark.rmdir()
+        mark.parent.rmdir()
 
 
 def _upper(folder: Path, name: str) -> Path:

@@ -3,7 +3,7 @@
 | program | writes | caches |
 |---|---|---|
 | an agent that may change files | its worktree, its own directories | a layer of its lane and role |
-| any other agent | its own directories | a layer of its lane and role |
+| any other agent | its own directories | directories of its lane and role |
 | a setup | the worktree of the checks | a layer of the lane |
 | tests | the worktree of the checks | a layer that is gone before the next check |
 | a hook | the worktree, git's directories of it | a layer of the lane |
@@ -102,7 +102,7 @@ class Walls:
             remove(home / "config" / name, within=self.directory.path)
         own = (home / "config", *states.writes, *((worktree,) if role.may_write else ()))
         needs_no_network = agent.driver == _SCRIPT and not role.may_write
-        caches = self._caches(home / "caches")
+        caches = self._caches(home / "caches", is_layered=role.may_write)
         return self._wall(
             home, own, caches, shows=(worktree,), fixes=states.fixes, may_be_offline=needs_no_network
         )
@@ -138,9 +138,10 @@ class Walls:
     def _home_of_checks(self, worktree: Path) -> Path:
         return self.directory.checks / "behind" / worktree.parent.name
 
-    def _caches(self, folder: Path, *, over: Path | None = None) -> Cached:
+    def _caches(self, folder: Path, *, over: Path | None = None, is_layered: bool = True) -> Cached:
         written = tuple(map(Path, self.settings.writes))
-        return give_caches(folder, written=written, has_layers=find_kernel().has_namespaces, over=over)
+        has_layers = is_layered and find_kernel().has_namespaces
+        return give_caches(folder, written=written, has_layers=has_layers, over=over)
 
     def _wall(
         self,

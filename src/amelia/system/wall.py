@@ -74,9 +74,10 @@ def _entries(wall: Wall, kernel: Kernel) -> Iterator[str]:
 
 
 def _options(layer: Layer) -> str:
-    """Returns the options by which a layer is mounted."""
+    """Returns the options by which a layer is mounted; a cache need not be on disk when its program ends."""
     lower = ":".join(_escaped(path, ":") for path in (*layer.over, layer.place))
-    return f"userxattr,lowerdir={lower},upperdir={_escaped(layer.upper)},workdir={_escaped(layer.work)}"
+    upper, work = _escaped(layer.upper), _escaped(layer.work)
+    return f"volatile,userxattr,lowerdir={lower},upperdir={upper},workdir={work}"
 
 
 def _escaped(path: str, more: str = "") -> str:
