@@ -101,23 +101,23 @@ def a_plan(units: int) -> str:
     )
 
 
-def amelia(repository: Path, home: Path, *arguments: str) -> subprocess.Popen[str]:
+def amelia(repository: Path, home: Path, *arguments: str, **variables: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "amelia", *arguments],
         cwd=repository,
-        env={**os.environ, "AMELIA_HOME": str(home)},
+        env={**os.environ, "AMELIA_HOME": str(home), **variables},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
 
 
-def run_plan(place: Path, repository: Path, units: int) -> Path:
+def run_plan(place: Path, repository: Path, units: int, **variables: str) -> Path:
     """Runs a plan of so many units to its end, and returns its journal."""
     (place / "plan.md").write_text(a_plan(units))
     (place / "moves.toml").write_text(MOVES)
     moves = ("--driver", "script", "--script", str(place / "moves.toml"), "--again")
-    done = amelia(repository, place / "home", "run", str(place / "plan.md"), *moves)
+    done = amelia(repository, place / "home", "run", str(place / "plan.md"), *moves, **variables)
     out, err = done.communicate()
     assert done.returncode == 0, (out + err)[-2000:]
     return newest_journal(place / "home")
@@ -212,6 +212,23 @@ def orchestration(place: Path, *, files: int, units: int) -> Figure:
         mine / theirs,
         1.5,
         f"{mine * 1000:.0f} ms against {theirs * 1000:.0f} ms, medians of {len(ours)} units",
+    )
+
+
+def walled(place: Path, *, files: int, units: int) -> Figure:
+    """Compares units behind the wall with units without one; they take turns, as above."""
+    repository = a_repository(place / "walled" / "repo", files)
+    taken: dict[str, list[float]] = {"on": [], "off": []}
+    for _ in range(TURNS):
+        for mode in taken:
+            journal = run_plan(place / "walled", repository, units // TURNS + 1, AMELIA_WALL__MODE=mode)
+            taken[mode] += seconds_per_unit(journal)[1:]
+    behind, without = (statistics.median(taken[mode]) for mode in ("on", "off"))
+    return Figure(
+        f"cost of a unit behind the wall against one without, {files} files",
+        behind / without,
+        1.02,
+        f"{behind * 1000:.0f} ms against {without * 1000:.0f} ms, medians of {len(taken['on'])} units",
     )
 
 
@@ -352,6 +369,7 @@ def measured(place: Path, *, quick: bool) -> list[Figure]:
     return [
         orchestration(place / "small", files=200, units=8 if quick else 60),
         orchestration(place / "large", files=2_000 if quick else 20_000, units=4 if quick else 24),
+        walled(place / "wall", files=200, units=8 if quick else 60),
         *(
             makespan(
                 place / f"makespan-{knows}",

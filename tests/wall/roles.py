@@ -8,6 +8,7 @@ import os
 import shutil
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import anyio
@@ -31,7 +32,8 @@ def wall_of(walls: Walls, role: str, directory: RunDirectory) -> tuple[Wall | No
         case "tests":
             return walls.of_tests(check), check
         case "hook":
-            store = Store(run=directory.run, directory=directory.path, source=None)  # type: ignore[arg-type]
+            source: Any = SimpleNamespace(hooks=Path("/none"))
+            store = Store(run=directory.run, directory=directory.path, source=source)
             return walls.of_hook(Lane(store, 1, Purpose.WORK)), work
         case _:
             return walls.of_agent(Role(role), 1, work), work
@@ -65,14 +67,15 @@ async def main(order: dict[str, Any]) -> dict[str, list[str]]:
         (directory.path / name).mkdir(parents=True)
         (directory.path / name / "file").write_text("file")
     directory.journal.write_text("journal")
-    (top / "state/runs/other").mkdir()
+    (top / "state/runs/other").mkdir(exist_ok=True)
     settings = WallSettings(network=Network(order.get("network", "full")))
     agents = {role.value: AgentSettings(driver="claude") for role in Role}
     walls = Walls(settings=settings, directory=directory, repository=top / "checkout", agents=agents)
     found: dict[str, list[str]] = {}
     for role, attempts in order["attempts"].items():
         placed = [[what, path.replace("RUN", str(directory.path))] for what, path in attempts]
-        found[role] = await tried(*wall_of(walls, role, directory), placed)
+        for _ in range(int(order.get("times", 1))):
+            found[role] = await tried(*wall_of(walls, role, directory), placed)
     return found
 
 

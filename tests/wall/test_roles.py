@@ -61,7 +61,7 @@ TABLE = (
     ("read", "{top}/home/.netrc", NOBODY),
     ("read", "{top}/home/.config/gh/hosts.yml", NOBODY),
     ("read", "{top}/home/.npm/package", ROLES),
-    ("write", "{top}/home/.npm/package", ROLES),  # into a layer of its own
+    ("write", "{top}/home/.npm/package", ("developer", "hook", *OF_CHECKS)),  # into a layer of its own
     ("create", "/tmp/new-{role}", ROLES),  # noqa: S108 - which is its own
     ("write", "/dev/null", ROLES),
     ("terminal", "", ROLES),
@@ -126,6 +126,17 @@ def test_every_role_can_do_what_the_table_says_and_nothing_else(ground: tuple[Pa
     ]
     assert wrong == []
     assert (top / "home/.npm/package").read_text() == "x"
+
+
+def test_caches_stay_with_a_role_and_tests_have_fresh_ones(ground: tuple[Path, tuple[str, ...]]) -> None:
+    cache = str(ground[0] / "home/.npm")
+    again = [("create", f"{cache}/new")]
+    attempts = {"developer": again, "setup": again, "tests": [("read", f"{cache}/package"), *again]}
+    found = tries(ground, attempts, times="2")
+    assert found["developer"] == ["denied"]  # for it is there already
+    assert found["setup"] == ["denied"]
+    assert found["tests"] == ["allowed", "denied"]  # since they see what the setup has put there
+    assert tries(ground, {"tests": again}, times="2") == {"tests": ["allowed"]}
 
 
 @pytest.mark.skipif(not KERNEL.has_networks, reason="this kernel gives us no network namespaces")

@@ -9,7 +9,8 @@
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,15 +39,17 @@ CACHES: Mapping[str, tuple[str, str]] = {
     "ccache": ("CCACHE_DIR", f"{_CACHE}/ccache"),
 }
 """Each by its name: the variable that moves it, and where it usually is below the home directory."""
+_WORK = ".work"
 _VALUES = {"MAVEN_ARGS": "-Dmaven.repo.local={}"}
 
 
 @dataclass(frozen=True, slots=True)
 class Cached:
-    """The layers and the variables by which one program has caches."""
+    """The layers and the variables by which one program has caches; the variables point into a folder."""
 
     layers: tuple[Layer, ...]
     variables: Mapping[str, str]
+    folder: Path
 
 
 def give_caches(
@@ -66,9 +69,20 @@ def give_caches(
         if has_layers and usual.is_dir():
             layers.append(_layer(name, usual, folder=folder, over=over))
         else:
-            variables[variable] = _VALUES.get(variable, "{}").format(folder / name)
-    folder.mkdir(parents=True, exist_ok=True)
-    return Cached(tuple(layers), variables)
+            variables[variable] = _VALUES.get(variable, "{}").format(folder / "own" / name)
+    if variables:
+        (folder / "own").mkdir(parents=True, exist_ok=True)
+    return Cached(tuple(layers), variables, folder / "own")
+
+
+def written_below(folder: Path) -> Iterator[Path]:
+    """Yields what lies below a folder of caches because a program wrote to it."""
+    places = [folder / "own"]
+    if (folder / "layers").is_dir():
+        places += (folder / "layers").iterdir()
+    for place in places:
+        if place.suffix != _WORK and place.is_dir() and any(place.iterdir()):
+            yield place
 
 
 def usual_place(place: str) -> Path:
@@ -80,9 +94,11 @@ def usual_place(place: str) -> Path:
 
 
 def _layer(name: str, place: Path, *, folder: Path, over: Path | None) -> Layer:
-    upper, work = _upper(folder, name), folder / "layers" / f"{name}.work"
+    upper, work = _upper(folder, name), folder / "layers" / f"{name}{_WORK}"
     for each in (upper, work):
-        each.mkdir(parents=True, exist_ok=True)
+        if not each.is_dir():
+            each.mkdir(parents=True)
+    _take_mark(work)
     below = _upper(over, name) if over is not None else None
     return Layer(
         place=str(place),
@@ -90,6 +106,16 @@ def _layer(name: str, place: Path, *, folder: Path, over: Path | None) -> Layer:
         work=str(work),
         over=(str(below),) if below is not None and below.is_dir() else (),
     )
+
+
+def _take_mark(work: Path) -> None:
+    """Takes the mark away that a layer which is not written to disk at its end leaves for the next one."""
+    with suppress(OSError):
+        (work / "work").chmod(0o700)
+        mark = work / "work" / "incompat" / "volatile"
+        (mark / "dirty").unlink()
+        mark.rmdir()
+        mark.parent.rmdir()
 
 
 def _upper(folder: Path, name: str) -> Path:

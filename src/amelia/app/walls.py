@@ -3,7 +3,7 @@
 | program | writes | caches |
 |---|---|---|
 | an agent that may change files | its worktree, its own directories | a layer of its lane and role |
-| any other agent | its own directories | a layer of its lane and role |
+| any other agent | its own directories | directories of its lane and role |
 | a setup | the worktree of the checks | a layer of the lane |
 | tests | the worktree of the checks | a layer that is gone before the next check |
 | a hook | the worktree, git's directories of it | a layer of the lane |
@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from amelia.app.caches import Cached, give_caches
+from amelia.app.caches import Cached, give_caches, written_below
 from amelia.drive.homes import settings_of, states_of
 from amelia.model.agents import AgentSettings, Role
 from amelia.model.errors import ConfigError
@@ -46,6 +46,7 @@ DOORS = tuple(f"/run/{name}" for name in _SOCKETS)
 _NO_SECRETS = frozenset({".env.example", ".env.sample", ".env.template", ".env.dist", ".env.test"})
 _SKIPPED = frozenset({".git", ".venv", "venv", "node_modules", "target", "vendor", "__pycache__"})
 _DEPTH = 3
+_MOST_BORROWED = 20
 _TMP = Path("/tmp")  # noqa: S108 - the place itself, which programs find something else in
 _SCRIPT = "script"
 
@@ -101,7 +102,7 @@ class Walls:
             remove(home / "config" / name, within=self.directory.path)
         own = (home / "config", *states.writes, *((worktree,) if role.may_write else ()))
         needs_no_network = agent.driver == _SCRIPT and not role.may_write
-        caches = self._caches(home / "caches")
+        caches = self._caches(home / "caches", is_layered=role.may_write)
         return self._wall(
             home, own, caches, shows=(worktree,), fixes=states.fixes, may_be_offline=needs_no_network
         )
@@ -118,7 +119,9 @@ class Walls:
         if not self.is_up:
             return None
         home = self._home_of_checks(worktree)
-        for left in (home / "tmp", home / "fresh"):
+        tmp = home / "tmp"
+        is_used = tmp.is_dir() and any(tmp.iterdir())
+        for left in (*written_below(home / "fresh"), *((tmp,) if is_used else ())):
             remove(left, within=self.directory.path)
         caches = self._caches(home / "fresh", over=home / "caches")
         return self._wall(home, (worktree,), caches, may_be_offline=True)
@@ -129,14 +132,16 @@ class Walls:
             return None
         home = self.directory.agents / f"{lane.number}-hooks"
         own = (lane.directory, lane.git_dir, lane.store.git_dir / "objects")
-        return self._wall(home, own, self._caches(home / "caches"))
+        hooks = (lane.store.source.hooks,)
+        return self._wall(home, own, self._caches(home / "caches"), shows=hooks)
 
     def _home_of_checks(self, worktree: Path) -> Path:
         return self.directory.checks / "behind" / worktree.parent.name
 
-    def _caches(self, folder: Path, *, over: Path | None = None) -> Cached:
+    def _caches(self, folder: Path, *, over: Path | None = None, is_layered: bool = True) -> Cached:
         written = tuple(map(Path, self.settings.writes))
-        return give_caches(folder, written=written, has_layers=find_kernel().has_namespaces, over=over)
+        has_layers = is_layered and find_kernel().has_namespaces
+        return give_caches(folder, written=written, has_layers=has_layers, over=over)
 
     def _wall(
         self,
@@ -149,15 +154,14 @@ class Walls:
         may_be_offline: bool = False,
     ) -> Wall:
         temporary, git = home / "tmp", home / "git"
-        moved = [Path(value.rpartition("=")[2]) for value in caches.variables.values()]
-        remove(git, within=self.directory.path)  # whatever a program has made of it
-        for folder in (temporary, git, *(path for path in own if path.is_relative_to(home)), *moved):
-            folder.mkdir(parents=True, exist_ok=True)
+        for folder in (temporary, git, *(path for path in own if path.is_relative_to(home))):
+            if not folder.is_dir():
+                folder.mkdir(parents=True)
         is_private = find_kernel().has_namespaces and not self._is_in_tmp
         return Wall(
-            writes=_texts(*own, git, *moved, *map(Path, self.settings.writes)),
+            writes=_texts(*own, git, caches.folder, *map(Path, self.settings.writes)),
             hides=_texts(*self._hidden, *map(Path, self.settings.hides)),
-            shows=_texts(*shows, home, self.directory.store, self.directory.replica, self.directory.script),
+            shows=_texts(*shows, home, *self._shown),
             fixes=_texts(*fixes),
             layers=caches.layers,
             temporary=str(temporary),
@@ -166,10 +170,20 @@ class Walls:
             variables={
                 **caches.variables,
                 "TMPDIR": str(_TMP if is_private else temporary),
-                "GIT_CONFIG_GLOBAL": str(_copy_git_config(git)),
+                "GIT_CONFIG_GLOBAL": str(self._copy_git_config(git)),
             },
             home=str(home),
         )
+
+    def _copy_git_config(self, folder: Path) -> Path:
+        """Writes down git's global settings of the user where they may be changed; anew, if they were."""
+        file, text = folder / "config", _git_config()
+        is_alone = [path.name for path in folder.iterdir()] == [file.name] and not file.is_symlink()
+        if not is_alone or not file.is_file() or file.read_bytes() != text:
+            for left in folder.iterdir():
+                remove(left, within=self.directory.path)
+            file.write_bytes(text)
+        return file
 
     @cached_property
     def _hidden(self) -> tuple[Path, ...]:
@@ -179,6 +193,12 @@ class Walls:
         return (*secrets, *map(Path, DOORS), state / "runs", state / "reviews", *_env_files(self.repository))
 
     @cached_property
+    def _shown(self) -> tuple[Path, ...]:
+        """What git needs to read of Amelia's, and what the agents of a replay play."""
+        directory = self.directory
+        return (directory.store, directory.replica, directory.script, *_borrowed(directory.store / "objects"))
+
+    @cached_property
     def _is_in_tmp(self) -> bool:
         """Whether something lies below /tmp that programs have to find there."""
         words = [word for agent in self.agents.values() for word in (*agent.command, agent.script or "")]
@@ -186,6 +206,15 @@ class Walls:
         places = (Path.home(), self.directory.path, self.repository, sys.prefix, *self.settings.writes)
         named = (*places, *programs, *(word for word in words if word.startswith("/")))
         return any(Path(os.path.realpath(place)).is_relative_to(_TMP) for place in named)
+
+
+def _borrowed(objects: Path) -> Iterator[Path]:
+    """Yields the directories of objects that one borrows from, and those that these borrow from."""
+    with suppress(OSError):
+        for line in (objects / "info" / "alternates").read_bytes().splitlines()[:_MOST_BORROWED]:
+            other = Path(os.path.normpath(objects / os.fsdecode(line)))
+            yield other
+            yield from _borrowed(other)
 
 
 def _texts(*paths: Path) -> tuple[str, ...]:
@@ -203,8 +232,8 @@ def _env_files(top: Path) -> tuple[Path, ...]:
     return tuple(found)
 
 
-def _copy_git_config(folder: Path) -> Path:
-    """Writes down what git's global settings of the user are, where they may be changed."""
+def _git_config() -> bytes:
+    """Returns git's global settings of the user."""
     base = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
     named = os.environ.get("GIT_CONFIG_GLOBAL")
     origins = [Path(named)] if named else [base / "git" / "config", Path.home() / ".gitconfig"]
@@ -214,6 +243,4 @@ def _copy_git_config(folder: Path) -> Path:
             text = origin.read_bytes()
             # What it includes is found relative to where it stands.
             parts.append(f"[include]\n\tpath = {origin}\n".encode() if b"include" in text else text)
-    file = folder / "config"
-    file.write_bytes(b"\n".join(parts))
-    return file
+    return b"\n".join(parts)

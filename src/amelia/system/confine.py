@@ -136,7 +136,11 @@ def _is_below(path: bytes, folder: bytes) -> bool:
 
 def _hide(path: bytes, inside: dict[bytes, int]) -> None:
     """Puts something empty over a path; what is shown inside gets its place there again."""
-    if not stat.S_ISDIR(os.stat(path).st_mode):  # noqa: PTH116 - see above
+    try:
+        is_folder = stat.S_ISDIR(os.stat(path).st_mode)  # noqa: PTH116 - see above
+    except FileNotFoundError:
+        return
+    if not is_folder:
         _mount(b"/dev/null", path, None, _BIND)
         return
     flags = _NOSUID | _NODEV

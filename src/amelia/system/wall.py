@@ -46,7 +46,8 @@ def entries_of(wall: Wall, kernel: Kernel) -> tuple[str, ...]:
 def _entries(wall: Wall, kernel: Kernel) -> Iterator[str]:
     temporary = (wall.temporary,) if wall.temporary else ()
     layers = [layer for layer in wall.layers if Path(layer.place).is_dir()] if kernel.has_namespaces else []
-    writes = _real((*wall.writes, *temporary, *(layer.place for layer in layers), *DEVICES))
+    places = (_settled(layer.place) for layer in layers)
+    writes = [*_real((*wall.writes, *temporary)), *places, *filter(os.path.lexists, DEVICES)]
     if kernel.landlock:
         yield f"{chr(confine.LANDLOCK)}{kernel.landlock}"
         yield from _of_kind(confine.WRITES, writes)
@@ -54,9 +55,9 @@ def _entries(wall: Wall, kernel: Kernel) -> Iterator[str]:
         return
     yield chr(confine.ALONE)
     for layer in layers:
-        yield from _of_kind(confine.LAYERED, _real((layer.place,)))
+        yield f"{chr(confine.LAYERED)}{_settled(layer.place)}"
         yield f"{chr(confine.LAYERS)}{_options(layer)}"
-    hides = _real(wall.hides)
+    hides = [_settled(path) for path in wall.hides if os.path.lexists(path)]
     yield from _of_kind(confine.HIDES, hides)
     shows = [path for path in (*writes, *_real(wall.shows)) if any(_is_below(path, top) for top in hides)]
     yield from _of_kind(confine.SHOWS, dict.fromkeys(shows))
@@ -68,13 +69,14 @@ def _entries(wall: Wall, kernel: Kernel) -> Iterator[str]:
 
 
 def _options(layer: Layer) -> str:
-    """Returns the options by which a layer is mounted."""
+    """Returns the options by which a layer is mounted; a cache need not be on disk when its program ends."""
     lower = ":".join(_escaped(path, ":") for path in (*layer.over, layer.place))
-    return f"userxattr,lowerdir={lower},upperdir={_escaped(layer.upper)},workdir={_escaped(layer.work)}"
+    upper, work = _escaped(layer.upper), _escaped(layer.work)
+    return f"volatile,userxattr,lowerdir={lower},upperdir={upper},workdir={work}"
 
 
 def _escaped(path: str, more: str = "") -> str:
-    return "".join(f"\\{each}" if each in f"\\,{more}" else each for each in os.path.realpath(path))
+    return "".join(f"\\{each}" if each in f"\\,{more}" else each for each in path)
 
 
 @cache
@@ -98,6 +100,12 @@ def _can_raise(*kinds: int) -> bool:
 def _real(paths: Iterable[str]) -> list[str]:
     """Returns the paths that are there, without links on the way to them."""
     return list(dict.fromkeys(os.path.realpath(path) for path in paths if os.path.lexists(path)))
+
+
+@cache
+def _settled(path: str) -> str:
+    """Returns a path of the user's without links on the way; nobody behind a wall can change that."""
+    return os.path.realpath(path)
 
 
 def _is_below(path: str, folder: str) -> bool:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from amelia.app.caches import CACHES, give_caches, usual_place
+from amelia.app.caches import CACHES, give_caches, usual_place, written_below
 
 
 @pytest.fixture(autouse=True)
@@ -19,15 +19,15 @@ def test_a_cache_that_is_there_gets_a_layer_and_any_other_a_directory(home: Path
     cached = give_caches(tmp_path / "own", written=(), has_layers=True)
     assert [layer.place for layer in cached.layers] == [str(home / ".npm")]
     assert "npm_config_cache" not in cached.variables
-    assert cached.variables["UV_CACHE_DIR"] == str(tmp_path / "own/uv")
-    assert cached.variables["MAVEN_ARGS"] == f"-Dmaven.repo.local={tmp_path / 'own/maven'}"
+    assert cached.variables["UV_CACHE_DIR"] == str(tmp_path / "own/own/uv")
+    assert cached.variables["MAVEN_ARGS"] == f"-Dmaven.repo.local={tmp_path / 'own/own/maven'}"
     assert len(cached.layers) + len(cached.variables) == len(CACHES)
 
 
 def test_without_layers_every_cache_is_a_directory(tmp_path: Path) -> None:
     cached = give_caches(tmp_path / "own", written=(), has_layers=False)
     assert cached.layers == ()
-    assert cached.variables["npm_config_cache"] == str(tmp_path / "own/npm")
+    assert cached.variables["npm_config_cache"] == str(tmp_path / "own/own/npm")
 
 
 def test_what_the_user_allows_stays_the_users(home: Path, tmp_path: Path) -> None:
@@ -47,3 +47,14 @@ def test_tests_see_what_the_setup_wrote(tmp_path: Path) -> None:
 def test_the_place_of_caches_can_be_moved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
     assert usual_place("~cache/uv") == tmp_path / "caches/uv"
+
+
+def test_only_what_was_written_to_has_to_go(tmp_path: Path) -> None:
+    folder = tmp_path / "own"
+    assert list(written_below(folder)) == []
+    give_caches(folder, written=(), has_layers=True)
+    assert list(written_below(folder)) == []
+    (folder / "layers/npm/package").write_text("x")
+    (folder / "layers/npm.work/work").mkdir()
+    (folder / "own/uv").mkdir()
+    assert sorted(written_below(folder)) == [folder / "layers/npm", folder / "own"]
