@@ -15,7 +15,7 @@ from amelia.system.git_commands import (
     describe_ref,
     kinds_at,
     load_index,
-    stage_blobs,
+    stage_entries,
     store_files,
     write_tree,
 )
@@ -54,7 +54,8 @@ def with_record(
     with tempfile.TemporaryDirectory(prefix="amelia-") as private:
         index = Repository(store.git_dir, index=Path(private, "index"))
         load_index(index, tip)
-        stage_blobs(index, {f"{path}/{name}": blob for name, blob in zip(names, blobs, strict=True)})
+        entries = {f"{path}/{name}": f"100644 {blob}" for name, blob in zip(names, blobs, strict=True)}
+        stage_entries(index, entries)
         return write_tree(index)
 
 

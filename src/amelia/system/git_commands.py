@@ -174,11 +174,6 @@ def store_text(where: Repository, text: str) -> str:
     return run_git(where, "hash-object", "-w", "--stdin", "--no-filters", call=call).text
 
 
-def stage_blobs(where: Repository, blobs: Mapping[str, str]) -> None:
-    """Puts stored files into the index, each under its path."""
-    stage_entries(where, {path: f"100644 {blob}" for path, blob in blobs.items()})
-
-
 def stage_entries(where: Repository, entries: Mapping[str, str]) -> None:
     """Puts entries of a mode and an id into the index, each under its path; an empty one takes it out."""
     gone = f"0 {'0' * 40}"

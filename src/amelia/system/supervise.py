@@ -1,8 +1,8 @@
 """Starts one program when it is told to, and ends it together with everything it has started.
 
-A program of its own (`python -I -S`, standard library only) between Amelia and an agent,
-because an agent puts its tools into sessions of their own, where no signal to a process group reaches them.
-What it is to start comes through its control pipe, so that it can be there before that is known.
+A program of its own (`python -I -S`, standard library only) between Amelia and an agent, because an agent
+puts its tools into sessions where no signal to a process group reaches them. What it is to start comes
+through its control pipe, so that it can be there before that is known.
 
 - On Linux it is the reaper of every orphan below it, so that no process can leave the tree; elsewhere it
   ends the process group only.
@@ -11,8 +11,8 @@ What it is to start comes through its control pipe, so that it can be there befo
   `kill -9` of the supervisor itself can end them (`process.end_stale`). The lock is held as long as it lives.
 - It ends with the program's exit code, 128 + n after signal n; only when nothing below it is left.
 
-A process that is started without one at hand waits for this one first, so imports are counted, and `BOOT`
-lets Python keep the compiled file.
+A process without one at hand waits for this one first, so imports are counted, and `BOOT` lets Python keep
+the compiled file.
 """
 
 from __future__ import annotations
@@ -208,8 +208,7 @@ def read_exactly(source: int, size: int) -> bytes:
     """Returns so many bytes; none if the source ends before."""
     parts: list[bytes] = []
     while size:
-        part = os.read(source, size)
-        if not part:
+        if not (part := os.read(source, size)):
             return b""
         parts.append(part)
         size -= len(part)
@@ -237,10 +236,9 @@ def start(order: Order, gate: tuple[int, int], *, report: int, messages: int | N
             raise_wall(order.wall)
             os.chdir(order.directory)
             os.execvpe(order.argv[0], order.argv, order.environment)  # noqa: S606 - an argument list, no shell
-    except OSError as error:
-        complain(f"cannot start {os.fsdecode(order.argv[0])!r}: {error.strerror}")
     except Exception as error:  # noqa: BLE001 - a child that only vanished would be a riddle
-        complain(f"cannot start {os.fsdecode(order.argv[0])!r}: {error!r}")
+        why = error.strerror if isinstance(error, OSError) else repr(error)
+        complain(f"cannot start {os.fsdecode(order.argv[0])!r}: {why}")
     finally:
         os._exit(CANNOT_START)
 

@@ -62,7 +62,7 @@ def test_a_run_that_ended_well_has_results_and_no_fault(run: Run) -> None:
 def test_secrets_that_tests_print_are_in_no_receipt(run: Run) -> None:
     run.report.write_text(BAD.replace("no</", f"the proxy is {SECRET}</"), encoding="utf-8")
     run.output.write_text(f"HTTP_PROXY={SECRET[:20]}\n{SECRET[20:]}\n", encoding="utf-8")
-    receipt = run.read(PYTEST, 1)
+    receipt = run.read(CUSTOM, 1)
     assert "the proxy is [redacted]" in str(receipt.results)
     assert receipt.detail == "HTTP_PROXY=[redacted]\n[redacted]"
 
