@@ -20,6 +20,7 @@ from itertools import pairwise
 from amelia.judge.commands import Recipe, read_recipe, recipe_files, recipe_texts
 from amelia.judge.splice import PARTLY
 from amelia.judge.splice.makefile import is_makefile
+from amelia.judge.splice.tables import is_tool
 from amelia.model.evidence import RunnerKind, TestCommand
 from amelia.plan.paths import is_test, words
 
@@ -178,11 +179,19 @@ def is_test_code(path: str) -> bool:
 def _is_settings(at: _Path) -> bool:
     if not _SETTINGS_FOLDERS.isdisjoint(at.folders) or _is_one_of(at.name, _SETTINGS):
         return True
-    if any(_is_one_of(part, _INSTALLED) for part in at.folders):
+    if any(_is_one_of(part, _INSTALLED) for part in at.folders) or _is_vendored_tool(at.folders):
         return True
     parts = [*at.folders, at.stem if at.suffix == "py" else at.name]
     first = parts[1] if parts[0] in _ROOTS and len(parts) > 1 else parts[0]
     return first in _RUNNERS and (at.suffix == "py" or parts[-1] != first)
+
+
+def _is_vendored_tool(folders: Sequence[str]) -> bool:
+    """Says whether a file is of a package that tests, kept in the repository."""
+    if "vendor" not in folders:
+        return False
+    below = folders[folders.index("vendor") + 1 :]
+    return below[:1] == ["bin"] or any(is_tool("/".join(below[:end])) for end in range(1, len(below) + 1))
 
 
 def _of_tests(at: _Path, recipe: Recipe) -> Custody | None:
