@@ -87,7 +87,7 @@ _NODE = """
 _OTHERS = """
     .rspec phpunit.xml* phpunit.dist.xml codeception.yml behat.yml phpspec.yml junit-platform.properties
     nextest.toml .env.test .env.testing rust-toolchain rust-toolchain.toml *.runsettings xunit.runner.json
-    testsettings.json CTestCustom.cmake CTestConfig.cmake behave.ini .behaverc karate-config.js
+    .gitattributes testsettings.json CTestCustom.cmake CTestConfig.cmake behave.ini .behaverc karate-config.js
 """
 _SETTINGS = tuple(f"{_PYTHON} {_NODE} {_OTHERS}".split())
 _SETTINGS_FOLDERS = frozenset({"node_modules", ".cargo", ".mvn", ".yarn", ".bundle"})
@@ -116,7 +116,7 @@ _ANY_MIXED = (
     mix.exs Rakefile Gemfile *.gemspec *.csproj *.fsproj *.vbproj *.sln Directory.Build.props
     Directory.Build.targets global.json Package.swift justfile Justfile .justfile Taskfile.y*ml tasks.py
     dodo.py Earthfile configure configure.ac Makefile.am Makefile.in dune-project dune *.cabal stack.yaml
-    rebar.config
+    rebar.config Dockerfile docker-compose*.y*ml compose.y*ml .tool-versions mise.toml fabfile.py
     """.split(),
 )
 
@@ -152,7 +152,7 @@ def custody(path: str, command: TestCommand | None, recipes: Iterable[str] = ())
         return Custody.PART
     if (found := _of_tests(at, recipe)) is not None:
         return found
-    if _is_one_of(name, PARTLY):
+    if _is_one_of(name, PARTLY) or (folders[-1:] == ["requirements"] and at.suffix in {"txt", "in"}):
         return Custody.PART
     if _is_one_of(name, _MIXED.get(at.kind, _ANY_MIXED)):
         return Custody.MIXED
