@@ -22,6 +22,7 @@ _NODE_FILES = (
     *("package.json", "deno.json", ".mocharc.json", ".mocharc.js", ".mocharc.cjs", ".mocharc.yml"),
     *(f"{name}.config.{end}" for name in ("jest", "vitest", "vite") for end in ("js", "ts", "mjs", "json")),
 )
+_PROGRAMS = {"invoke": ("tasks.py",), "inv": ("tasks.py",), "doit": ("dodo.py",), "fab": ("fabfile.py",)}
 _MOST_RECIPES = 50
 _TEST_WORDS = frozenset(
     """
@@ -77,14 +78,15 @@ class Recipe:
     """What a command and its recipes say.
 
     `files` are named by the command itself. `words` are all that may name a file in what it runs. `tests` are
-    what a runner is told to run, as patterns, and `folders` those of tests among them.
+    what a runner is told to run, as patterns, and `folders` those of tests among them. `programs` are those
+    that the command itself reads by a name that nobody has to say.
     """
 
     files: frozenset[str]
     words: frozenset[str]
     tests: tuple[str, ...]
     folders: tuple[str, ...]
-    texts: tuple[str, ...]
+    programs: tuple[str, ...]
     runs_make: bool
     runs_cargo: bool
     runs_vitest: bool
@@ -168,7 +170,7 @@ def _read(kind: RunnerKind | None, argv: tuple[str, ...], texts: tuple[str, ...]
         words=frozenset(one for text in every for one in _normal(text)),
         tests=tuple({*(one for one in told if _is_file(one)), *globs}),
         folders=tuple({f"{one}/" for one in told if _is_test_folder(one)}),
-        texts=every,
+        programs=_PROGRAMS.get(argv[0].rpartition("/")[2], ()) if argv else (),
         runs_make=kind is RunnerKind.MAKE
         or any(_MAKE.search(text) for text in every)
         or argv[:1] == ("make",),

@@ -53,7 +53,8 @@ _SUPPORT_AT_TOP = frozenset({"fixtures", "golden", "goldens", "snapshots", "cass
 _SUPPORT_NAMES = ("conftest.py", "*.snap", "*.ambr", "*.golden", "*.approved.*")
 _TEST_NAMES = frozenset({"test", "tests", "spec", "specs"})
 
-_TEST_FOLDERS = frozenset({"test", "tests", "__tests__", "e2e", "cypress"})
+_TEST_FOLDERS = frozenset({"test", "tests", "__tests__"})
+_WHOLE_FOLDERS = frozenset({"e2e", "cypress"})
 _SPEC_FOLDERS = frozenset({"spec", "specs"})
 _SPEC_KINDS = frozenset({RunnerKind.NODE, RunnerKind.MAKE, RunnerKind.CUSTOM})
 _SOURCE_FOLDERS = frozenset({"src", "lib", "app", "pkg", "internal", "cmd", "source", "sources"})
@@ -69,8 +70,12 @@ _NO_TESTS = frozenset({".github", ".gitlab", ".circleci", ".azure-pipelines"})
 _SPEC_NAME = re.compile(r"[._-]specs?\.\w+$")
 _TEST_NAME = re.compile(r"[._-](?:test|spec)s?\.\w+$")
 _HELPERS = frozenset(
-    "setup teardown helper helpers util utils support common global globals main all".split()
+    """
+    test tests setup teardown helper helpers util utils support common global globals main all data env
+    fixtures mocks server factory render
+    """.split()
 )
+_APART = re.compile(r"(?:^|[._-])tests?(?:[._-]|$)")
 _GO_TEST = re.compile(r"_test\.go$")
 _PYTEST_NAME = re.compile(r"(?:test_.*|.*_test|tests?|test\d.*)\.py")
 
@@ -79,7 +84,8 @@ _PYTHON = """
     sitecustomize.py usercustomize.py *.pth *.egg-link
 """
 _NODE = """
-    jest.config.* jest.setup.* jest.preset.* jest-* .jestrc* vitest.config.* vitest.setup.* vitest.workspace.*
+    jest.config.* jest.setup.* jest.preset.* jest-setup* jest-preset* jest-environment*
+    jest-resolver* .jestrc* vitest.config.* vitest.setup.* vitest.workspace.*
     .mocharc* mocha.opts ava.config.* karma.conf.* playwright.config.* cypress.config.* cypress.json
     wdio.conf.* .nycrc* .c8rc* .taprc .npmrc .yarnrc* .pnpmfile.cjs .pnp.* bunfig.toml jasmine.json
     web-test-runner.config.*
@@ -114,9 +120,9 @@ _ANY_MIXED = (
     CMakeLists.txt CMakePresets.json meson.build BUILD BUILD.bazel WORKSPACE .bazelrc pom.xml build.gradle
     build.gradle.kts settings.gradle settings.gradle.kts gradle.properties gradlew mvnw build.sbt build.xml
     mix.exs Rakefile Gemfile *.gemspec *.csproj *.fsproj *.vbproj *.sln Directory.Build.props
-    Directory.Build.targets global.json Package.swift justfile Justfile .justfile Taskfile.y*ml tasks.py
-    dodo.py Earthfile configure configure.ac Makefile.am Makefile.in dune-project dune *.cabal stack.yaml
-    rebar.config Dockerfile docker-compose*.y*ml compose.y*ml .tool-versions mise.toml fabfile.py
+    Directory.Build.targets global.json Package.swift justfile Justfile .justfile Taskfile.y*ml
+    Earthfile configure configure.ac Makefile.am Makefile.in dune-project dune *.cabal stack.yaml
+    rebar.config Dockerfile docker-compose*.y*ml compose.y*ml .tool-versions mise.toml
     """.split(),
 )
 
@@ -154,7 +160,7 @@ def custody(path: str, command: TestCommand | None, recipes: Iterable[str] = ())
         return found
     if _is_one_of(name, PARTLY) or (folders[-1:] == ["requirements"] and at.suffix in {"txt", "in"}):
         return Custody.PART
-    if _is_one_of(name, _MIXED.get(at.kind, _ANY_MIXED)):
+    if _is_one_of(name, _MIXED.get(at.kind, _ANY_MIXED)) or path in recipe.programs:
         return Custody.MIXED
     return _of_sources(at, recipe)
 
@@ -217,7 +223,7 @@ def _is_below_tests(at: _Path) -> bool:
         if folder in _TEST_FOLDERS or _TEST_FOLDER.fullmatch(folder):
             return True
         is_spec = folder in _SPEC_FOLDERS and at.kind in _SPEC_KINDS and at.suffix not in _DOCS
-        if is_spec and _SOURCE_FOLDERS.isdisjoint(folders[:number]):
+        if (is_spec or folder in _WHOLE_FOLDERS) and _SOURCE_FOLDERS.isdisjoint(folders[:number]):
             return True
         if folder == "features" and not _STEPS.isdisjoint(folders[number + 1 : number + 2]):
             return True
@@ -238,7 +244,10 @@ def _is_named_like_tests(at: _Path) -> bool:
     if _SPEC_NAME.search(at.name.lower()):
         return True
     found = words(at.stem or at.name)
-    return bool(found) and not {"test", "tests"}.isdisjoint((found[0], found[-1]))
+    if not found or {"test", "tests"}.isdisjoint((found[0], found[-1])):
+        return False
+    # No runner of scripts takes `TestRun.ts` or `speedTest.ts` for a test.
+    return at.suffix not in _SCRIPT or _APART.search(at.stem) is not None or _HELPERS.issuperset(found)
 
 
 def _holds_tests(at: _Path, recipe: Recipe) -> bool:
