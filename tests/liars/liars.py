@@ -16,9 +16,10 @@ from typing import Any, cast
 import anyio
 
 from amelia.judge.detect import find_command
-from amelia.judge.trusted import is_test_code
+from amelia.judge.splice import splice
+from amelia.judge.trusted import Custody, custody, is_test_code, recipe_texts
 from amelia.judge.verify import Verifier
-from amelia.model.evidence import Delta, Demands, Verdict, VerifySettings
+from amelia.model.evidence import Delta, Demands, TestCommand, Verdict, VerifySettings
 from amelia.model.git import TreeId
 from amelia.model.plan import TaskType
 from amelia.run.judging import judge_tree, texts_at
@@ -138,6 +139,24 @@ def is_honest(court: Court, lie: Lie) -> None:
     verdict = court.verdict({**court.craft.good, **lie.honest})
     assert verdict.passed, verdict
     assert not verdict.edits.ruled
+
+
+def on_paper(craft: Craft, command: TestCommand, work: Bend) -> dict[str, str]:
+    """Returns the judge's tree of some work without git, for runners that are not at hand."""
+    before = dict(craft.files)
+    after = {path: text for path, text in {**before, **work}.items() if text is not None}
+    recipes = recipe_texts(command, before.get)
+    found: dict[str, str | None] = {}
+    for path in before.keys() | after.keys():
+        was, now = before.get(path), after.get(path)
+        match custody(path, command, recipes):
+            case Custody.SOURCE:
+                found[path] = now
+            case Custody.PART:
+                found[path] = splice(path, was, now, command=command)
+            case _:
+                found[path] = was
+    return {path: text for path, text in found.items() if text is not None}
 
 
 def told(room: Path, craft: Craft, work: Bend) -> tuple[str, list[str]]:

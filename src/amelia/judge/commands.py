@@ -18,8 +18,12 @@ _PYTEST_FILES = (
     *("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "pyproject.toml", "tox.ini", "setup.cfg"),
 )
 _MAKE_FILES = ("GNUmakefile", "makefile", "Makefile")
-_NODE_FILES = ("package.json", "deno.json", ".mocharc.json")
-_MOST_RECIPES = 30
+_NODE_FILES = (
+    *("package.json", "deno.json", ".mocharc.json", ".mocharc.js", ".mocharc.cjs", ".mocharc.yml"),
+    *(f"{name}.config.{end}" for name in ("jest", "vitest", "vite") for end in ("js", "ts", "mjs", "json")),
+)
+_PROGRAMS = {"invoke": ("tasks.py",), "inv": ("tasks.py",), "doit": ("dodo.py",), "fab": ("fabfile.py",)}
+_MOST_RECIPES = 50
 _TEST_WORDS = frozenset(
     """
     test tests testing check checks spec specs ci verify unittest runner suite harness setup teardown
@@ -39,8 +43,9 @@ _BUILD_WORDS = frozenset(
     """.split()
 )
 _RUN_WORDS = frozenset({"run", "all", "validate", "qa", "smoke", "quality"})
-_TOOLS = frozenset({"ci", ".ci", "script", "scripts", "tool", "tools", "hack", "bin", "dev", "etc"})
+_TOOLS = frozenset({"ci", ".ci", "script", "scripts", "tool", "tools", "hack", "dev", "etc"})
 _SHELL = frozenset("sh bash zsh bat cmd ps1 bats fish".split())
+_INTERPRETED = frozenset({"py", "js", "mjs", "cjs", "ts", "rb", "pl", "php"})
 _COMPILED = frozenset("c cc cpp cxx h hpp rs go java kt scala swift cs fs zig".split())
 _WORD = re.compile(r"[\w@./*?{},\[\]+-]+")
 _RUNS = re.compile(
@@ -54,6 +59,13 @@ _LISTED = re.compile(
 )
 _DOCTEST_GLOB = re.compile(r"--doctest-glob[=\s]+\\?[\"']?(?P<glob>[\w*./-]+)")
 _PLUGIN = re.compile(r"(?<![\w-])-p[ \t=]+(?!no:)(?P<module>[A-Za-z_][\w.]*)")
+_LOADED = re.compile(
+    r"""(?:(?<![\w-])(?:--require|--import|--loader|--experimental-loader|--preload|--setup|--globalSetup|-r)[=\s]+
+    |["']?(?:setupFiles(?:AfterEnv)?|globalSetup|globalTeardown|testEnvironment|testRunner|runner|resolver
+    |reporters|snapshotSerializers)["']?\s*:\s*|["']?require["']?\s*:\s*(?=\[))
+    (?P<value>\[[^\]]*\]|[^\s,}]+)""",
+    re.VERBOSE,
+)
 _DOCTEST = re.compile(r"doctest|xdoctest|sybil")
 _VITEST = re.compile(r"(?<![\w-])vitest(?![\w])")
 _CARGO = re.compile(r"(?<![\w/.-])cargo[ \t]+(?:\+\S+[ \t]+)?(?:test|nextest|t|llvm-cov)\b")
@@ -66,14 +78,15 @@ class Recipe:
     """What a command and its recipes say.
 
     `files` are named by the command itself. `words` are all that may name a file in what it runs. `tests` are
-    what a runner is told to run, as patterns, and `folders` those of tests among them.
+    what a runner is told to run, as patterns, and `folders` those of tests among them. `programs` are those
+    that the command itself reads by a name that nobody has to say.
     """
 
     files: frozenset[str]
     words: frozenset[str]
     tests: tuple[str, ...]
     folders: tuple[str, ...]
-    texts: tuple[str, ...]
+    programs: tuple[str, ...]
     runs_make: bool
     runs_cargo: bool
     runs_vitest: bool
@@ -89,8 +102,10 @@ class Recipe:
         if path not in self.words and not (is_shell and name in self.words):
             return False
         found = set(words(stem or path))
-        if is_shell and _BUILD_WORDS.isdisjoint(found):
+        if (is_shell or not stem) and _BUILD_WORDS.isdisjoint(found):
             return not found.isdisjoint(_TEST_WORDS | _RUN_WORDS) or _is_of_tools(path)
+        if suffix in _INTERPRETED and _is_of_tools(path) and not _RUN_WORDS.isdisjoint(found):
+            return True
         return not found.isdisjoint(_TEST_WORDS if suffix not in _COMPILED else {"test", "tests"})
 
     def is_told(self, path: str) -> bool:
@@ -151,11 +166,11 @@ def _read(kind: RunnerKind | None, argv: tuple[str, ...], texts: tuple[str, ...]
     )
     globs = (found["glob"] for text in every for found in _DOCTEST_GLOB.finditer(text))
     return Recipe(
-        files=frozenset((*_paths(argv), *plugins)),
+        files=frozenset((*_paths(argv), *plugins, *(one for text in every for one in _loaded(text)))),
         words=frozenset(one for text in every for one in _normal(text)),
         tests=tuple({*(one for one in told if _is_file(one)), *globs}),
         folders=tuple({f"{one}/" for one in told if _is_test_folder(one)}),
-        texts=every,
+        programs=_PROGRAMS.get(argv[0].rpartition("/")[2], ()) if argv else (),
         runs_make=kind is RunnerKind.MAKE
         or any(_MAKE.search(text) for text in every)
         or argv[:1] == ("make",),
@@ -163,6 +178,15 @@ def _read(kind: RunnerKind | None, argv: tuple[str, ...], texts: tuple[str, ...]
         runs_vitest=any(_VITEST.search(text) for text in every),
         has_doctests=any(_DOCTEST.search(text) for text in every),
     )
+
+
+def _loaded(text: str) -> Iterator[str]:
+    """Yields the files that are loaded into a runner before the tests."""
+    for found in _LOADED.finditer(text):
+        for word in _WORD.findall(found["value"].replace("<rootDir>/", "")):
+            bare = normal_path(word.strip("[],"))
+            if "." in bare.rpartition("/")[2]:
+                yield bare
 
 
 def _named(command: TestCommand | None) -> tuple[str, ...]:

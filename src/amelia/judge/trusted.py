@@ -20,6 +20,7 @@ from itertools import pairwise
 from amelia.judge.commands import Recipe, read_recipe, recipe_files, recipe_texts
 from amelia.judge.splice import PARTLY
 from amelia.judge.splice.makefile import is_makefile
+from amelia.judge.splice.tables import is_tool
 from amelia.model.evidence import RunnerKind, TestCommand
 from amelia.plan.paths import is_test, words
 
@@ -52,7 +53,8 @@ _SUPPORT_AT_TOP = frozenset({"fixtures", "golden", "goldens", "snapshots", "cass
 _SUPPORT_NAMES = ("conftest.py", "*.snap", "*.ambr", "*.golden", "*.approved.*")
 _TEST_NAMES = frozenset({"test", "tests", "spec", "specs"})
 
-_TEST_FOLDERS = frozenset({"test", "tests", "__tests__", "e2e", "cypress"})
+_TEST_FOLDERS = frozenset({"test", "tests", "__tests__"})
+_WHOLE_FOLDERS = frozenset({"e2e", "cypress"})
 _SPEC_FOLDERS = frozenset({"spec", "specs"})
 _SPEC_KINDS = frozenset({RunnerKind.NODE, RunnerKind.MAKE, RunnerKind.CUSTOM})
 _SOURCE_FOLDERS = frozenset({"src", "lib", "app", "pkg", "internal", "cmd", "source", "sources"})
@@ -68,8 +70,12 @@ _NO_TESTS = frozenset({".github", ".gitlab", ".circleci", ".azure-pipelines"})
 _SPEC_NAME = re.compile(r"[._-]specs?\.\w+$")
 _TEST_NAME = re.compile(r"[._-](?:test|spec)s?\.\w+$")
 _HELPERS = frozenset(
-    "setup teardown helper helpers util utils support common global globals main all".split()
+    """
+    test tests setup teardown helper helpers util utils support common global globals main all data env
+    fixtures mocks server factory render
+    """.split()
 )
+_APART = re.compile(r"(?:^|[._-])tests?(?:[._-]|$)")
 _GO_TEST = re.compile(r"_test\.go$")
 _PYTEST_NAME = re.compile(r"(?:test_.*|.*_test|tests?|test\d.*)\.py")
 
@@ -78,7 +84,8 @@ _PYTHON = """
     sitecustomize.py usercustomize.py *.pth *.egg-link
 """
 _NODE = """
-    jest.config.* jest.setup.* jest.preset.* jest-* .jestrc* vitest.config.* vitest.setup.* vitest.workspace.*
+    jest.config.* jest.setup.* jest.preset.* jest-setup* jest-preset* jest-environment*
+    jest-resolver* .jestrc* vitest.config.* vitest.setup.* vitest.workspace.*
     .mocharc* mocha.opts ava.config.* karma.conf.* playwright.config.* cypress.config.* cypress.json
     wdio.conf.* .nycrc* .c8rc* .taprc .npmrc .yarnrc* .pnpmfile.cjs .pnp.* bunfig.toml jasmine.json
     web-test-runner.config.*
@@ -86,7 +93,7 @@ _NODE = """
 _OTHERS = """
     .rspec phpunit.xml* phpunit.dist.xml codeception.yml behat.yml phpspec.yml junit-platform.properties
     nextest.toml .env.test .env.testing rust-toolchain rust-toolchain.toml *.runsettings xunit.runner.json
-    testsettings.json CTestCustom.cmake CTestConfig.cmake behave.ini .behaverc karate-config.js
+    .gitattributes testsettings.json CTestCustom.cmake CTestConfig.cmake behave.ini .behaverc karate-config.js
 """
 _SETTINGS = tuple(f"{_PYTHON} {_NODE} {_OTHERS}".split())
 _SETTINGS_FOLDERS = frozenset({"node_modules", ".cargo", ".mvn", ".yarn", ".bundle"})
@@ -113,9 +120,9 @@ _ANY_MIXED = (
     CMakeLists.txt CMakePresets.json meson.build BUILD BUILD.bazel WORKSPACE .bazelrc pom.xml build.gradle
     build.gradle.kts settings.gradle settings.gradle.kts gradle.properties gradlew mvnw build.sbt build.xml
     mix.exs Rakefile Gemfile *.gemspec *.csproj *.fsproj *.vbproj *.sln Directory.Build.props
-    Directory.Build.targets global.json Package.swift justfile Justfile .justfile Taskfile.y*ml tasks.py
-    dodo.py Earthfile configure configure.ac Makefile.am Makefile.in dune-project dune *.cabal stack.yaml
-    rebar.config
+    Directory.Build.targets global.json Package.swift justfile Justfile .justfile Taskfile.y*ml
+    Earthfile configure configure.ac Makefile.am Makefile.in dune-project dune *.cabal stack.yaml
+    rebar.config Dockerfile docker-compose*.y*ml compose.y*ml .tool-versions mise.toml
     """.split(),
 )
 
@@ -151,9 +158,9 @@ def custody(path: str, command: TestCommand | None, recipes: Iterable[str] = ())
         return Custody.PART
     if (found := _of_tests(at, recipe)) is not None:
         return found
-    if _is_one_of(name, PARTLY):
+    if _is_one_of(name, PARTLY) or (folders[-1:] == ["requirements"] and at.suffix in {"txt", "in"}):
         return Custody.PART
-    if _is_one_of(name, _MIXED.get(at.kind, _ANY_MIXED)):
+    if _is_one_of(name, _MIXED.get(at.kind, _ANY_MIXED)) or path in recipe.programs:
         return Custody.MIXED
     return _of_sources(at, recipe)
 
@@ -178,11 +185,19 @@ def is_test_code(path: str) -> bool:
 def _is_settings(at: _Path) -> bool:
     if not _SETTINGS_FOLDERS.isdisjoint(at.folders) or _is_one_of(at.name, _SETTINGS):
         return True
-    if any(_is_one_of(part, _INSTALLED) for part in at.folders):
+    if any(_is_one_of(part, _INSTALLED) for part in at.folders) or _is_vendored_tool(at.folders):
         return True
     parts = [*at.folders, at.stem if at.suffix == "py" else at.name]
     first = parts[1] if parts[0] in _ROOTS and len(parts) > 1 else parts[0]
     return first in _RUNNERS and (at.suffix == "py" or parts[-1] != first)
+
+
+def _is_vendored_tool(folders: Sequence[str]) -> bool:
+    """Says whether a file is of a package that tests, kept in the repository."""
+    if "vendor" not in folders:
+        return False
+    below = folders[folders.index("vendor") + 1 :]
+    return below[:1] == ["bin"] or any(is_tool("/".join(below[:end])) for end in range(1, len(below) + 1))
 
 
 def _of_tests(at: _Path, recipe: Recipe) -> Custody | None:
@@ -208,7 +223,7 @@ def _is_below_tests(at: _Path) -> bool:
         if folder in _TEST_FOLDERS or _TEST_FOLDER.fullmatch(folder):
             return True
         is_spec = folder in _SPEC_FOLDERS and at.kind in _SPEC_KINDS and at.suffix not in _DOCS
-        if is_spec and _SOURCE_FOLDERS.isdisjoint(folders[:number]):
+        if (is_spec or folder in _WHOLE_FOLDERS) and _SOURCE_FOLDERS.isdisjoint(folders[:number]):
             return True
         if folder == "features" and not _STEPS.isdisjoint(folders[number + 1 : number + 2]):
             return True
@@ -229,7 +244,10 @@ def _is_named_like_tests(at: _Path) -> bool:
     if _SPEC_NAME.search(at.name.lower()):
         return True
     found = words(at.stem or at.name)
-    return bool(found) and not {"test", "tests"}.isdisjoint((found[0], found[-1]))
+    if not found or {"test", "tests"}.isdisjoint((found[0], found[-1])):
+        return False
+    # No runner of scripts takes `TestRun.ts` or `speedTest.ts` for a test.
+    return at.suffix not in _SCRIPT or _APART.search(at.stem) is not None or _HELPERS.issuperset(found)
 
 
 def _holds_tests(at: _Path, recipe: Recipe) -> bool:

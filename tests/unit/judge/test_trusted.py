@@ -37,6 +37,9 @@ SHELL = TestCommand(RunnerKind.CUSTOM, ("sh", "ci/all.sh"))
         (PYTEST, "lib/evil.pth", SETTINGS),
         (PYTEST, "pyproject.toml", PART),
         (PYTEST, "requirements-dev.txt", PART),
+        (PYTEST, "requirements/base.txt", PART),
+        (PYTEST, ".gitattributes", SETTINGS),
+        (MAVEN, "docker-compose.yml", MIXED),
         (PYTEST, "setup.py", MIXED),
         (PYTEST, "Makefile", SOURCE),
         (PYTEST, "src/calc/testing/client.py", SOURCE),
@@ -111,6 +114,16 @@ SHELL = TestCommand(RunnerKind.CUSTOM, ("sh", "ci/all.sh"))
         (MAVEN, "spec/spec_helper.rb", SUPPORT),
         (MAVEN, "test/test_helper.exs", SUPPORT),
         (NODE, "src/utils.test.js", TEST),
+        (NODE, "src/model/TestRun.ts", SOURCE),
+        (NODE, "src/speedTest.ts", SOURCE),
+        (NODE, "src/crypto/e2e/keys.ts", SOURCE),
+        (NODE, "e2e/login.ts", SUPPORT),
+        (NODE, "test-calc.js", TEST),
+        (NODE, "src/testUtils.ts", SUPPORT),
+        (NODE, "src/jest-plugin.js", SOURCE),
+        (MAVEN, "app/tasks.py", SOURCE),
+        (MAVEN, "tasks.py", SOURCE),
+        (TestCommand(RunnerKind.CUSTOM, ("invoke", "test")), "tasks.py", MIXED),
         (NODE, "test.js", TEST),
         (MAVEN, ".rspec", SETTINGS),
         (MAVEN, "phpunit.xml.dist", SETTINGS),
@@ -181,6 +194,24 @@ def test_tests_are_where_a_runner_is_told_to_look() -> None:
     assert custody("green.py", PYTEST, ["addopts = -p green -p no:cacheprovider\n"]) is SETTINGS
 
 
+def test_files_that_are_loaded_into_a_runner_are_the_judges() -> None:
+    scripts = '{"main": "src/a.js", "exports": {"require": "./src/b.js"}, "scripts": {"test": "node --import ./boot.mjs --test"}}'
+    settings = (
+        "module.exports = { setupFilesAfterEnv: ['<rootDir>/config/boot.js'], require: ['./lib/load.js'] }\n"
+    )
+    for path in ("boot.mjs", "config/boot.js", "lib/load.js"):
+        assert custody(path, NODE, [scripts, settings]) is SETTINGS
+    for path in ("src/a.js", "src/b.js"):
+        assert custody(path, NODE, [scripts, settings]) is SOURCE
+
+
+def test_programs_without_a_suffix_are_the_judges_if_their_names_say_that_they_test() -> None:
+    text = "test: bin/calc\n\t./run && ci/go && bin/calc 1 2 && python tools/run_all.py\n"
+    for path in ("run", "ci/go", "tools/run_all.py"):
+        assert custody(path, MAKE, [text]) is SETTINGS
+    assert custody("bin/calc", MAKE, [text]) is SOURCE
+
+
 def test_scripts_that_scripts_run_are_recipes_as_well() -> None:
     files = {
         "Makefile": "test:\n\tsh ci/all.sh\n",
@@ -196,4 +227,4 @@ def test_scripts_that_scripts_run_are_recipes_as_well() -> None:
 
 
 def test_recipes_that_name_each_other_come_to_an_end() -> None:
-    assert len(recipe_texts(MAKE, lambda path: f"sh {path}.sh a.sh b.sh")) == 30
+    assert len(recipe_texts(MAKE, lambda path: f"sh {path}.sh a.sh b.sh")) == 50

@@ -16,6 +16,9 @@ from amelia.model.evidence import TestCommand
 _WRONG = (ValueError, LookupError, RecursionError, AttributeError, TypeError, SyntaxError, configparser.Error)
 
 
+_LONGEST = 1_048_576
+
+
 @dataclass(frozen=True, slots=True)
 class _Format:
     """How settings are read: the judge's parts as values that can be compared, and the file put together."""
@@ -60,6 +63,8 @@ def _spliced_source(path: str, before: str | None, after: str | None) -> tuple[s
     join = _source(path)
     if join is None or after is None:
         return after, join is None or before is None
+    if max(len(before or ""), len(after)) > _LONGEST:
+        return after, False
     try:
         return join(before or "", after)
     except _WRONG:
@@ -83,7 +88,9 @@ def _spliced_makefile(path: str, texts: tuple[str | None, str], command: TestCom
 
 
 def _format(path: str) -> _Format:
-    name = path.rpartition("/")[2]
+    folder, _, name = path.rpartition("/")
+    if folder.rpartition("/")[2] == "requirements":
+        return _REQUIREMENTS
     return next(known for pattern, known in _FORMATS.items() if fnmatchcase(name, pattern))
 
 
@@ -91,6 +98,7 @@ def _of_table(known: tables.Format) -> _Format:
     return _Format(known.parts, known.joined)
 
 
+_REQUIREMENTS = _Format(lines.requirement_parts, lines.join_requirements)
 _FORMATS: Mapping[str, _Format] = {
     "package.json": _of_table(tables.PACKAGE_JSON),
     "deno.json": _of_table(tables.DENO_JSON),
@@ -100,8 +108,9 @@ _FORMATS: Mapping[str, _Format] = {
     "Cargo.toml": _of_table(tables.CARGO_TOML),
     "setup.cfg": _of_table(tables.INI),
     "tox.ini": _of_table(tables.INI),
-    "requirements*.txt": _Format(lines.requirement_parts, lines.join_requirements),
-    "constraints*.txt": _Format(lines.requirement_parts, lines.join_requirements),
+    "requirements*.txt": _REQUIREMENTS,
+    "requirements*.in": _REQUIREMENTS,
+    "constraints*.txt": _REQUIREMENTS,
     "go.mod": _Format(lines.go_parts, lines.join_go),
 }
 PARTLY = tuple(_FORMATS)

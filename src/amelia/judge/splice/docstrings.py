@@ -7,6 +7,7 @@ docstring of a module, class or function is as it was, if its examples are not.
 import ast
 import doctest
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -61,11 +62,10 @@ def _places(text: str) -> _Places:
     for line in _LINE_END.split(text):
         lines.append(lines[-1] + len(line))
     found: _Places = {}
+    count: Counter[tuple[str, ...]] = Counter()
     for name, node in _documented(ast.parse(text)):
-        number, key = 0, name
-        while key in found:
-            number += 1
-            key = (*name, str(number))
+        count[name] += 1
+        key = name if count[name] == 1 else (*name, f"#{count[name]}")
         found[key] = _place(text, node, lines)
     return found
 

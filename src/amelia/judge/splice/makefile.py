@@ -23,7 +23,7 @@ _SPECIAL = re.compile(
 _DIRECTIVE = re.compile(r"(?:-?include|sinclude|export|unexport|override|undefine|vpath|load|-load)\b")
 _ASSIGNMENT = re.compile(r"(?:(?:export|override|private)\s+)*(?P<name>[^\s:#=?+!$]+)\s*(?:::?:?|\?|\+|!)?=")
 _DEFINE = re.compile(r"(?:(?:export|override)\s+)*define\s+(?P<name>\S+)")
-_RULE = re.compile(r"(?P<targets>[^:=#]+?)\s*&?::?(?!=)(?P<rest>[^\n]*(?:\\\n[^\n]*)*)")
+_RULE = re.compile(r"(?P<targets>[^:=#]+)::?(?!=)(?P<rest>[^\n]*(?:\\\n[^\n]*)*)")
 _OWN = re.compile(r"\s*(?:private\s+)?(?P<name>[\w.-]+)\s*(?:::?|\?|\+|!)?=")
 _USED = re.compile(r"\$[({](?P<name>[^\s(){}:$]+)|\$(?P<short>\w)")
 _IF = re.compile(r"(?:ifeq|ifneq|ifdef|ifndef)\b")
@@ -98,7 +98,7 @@ def joined(before: str, after: str, *, goals: frozenset[str] = frozenset()) -> s
         found = [piece.text for piece in _flags(was, now, whose)]
         return "\n".join((after.rstrip("\n"), *found)) + "\n" if found else after
     top = [piece for piece in lost if piece.kind not in {"rule", "assignment"} or _bends(piece)]
-    end = [piece for piece in lost if piece not in top]
+    end = [piece for piece in lost if piece.kind in {"rule", "assignment"} and not _bends(piece)]
     rows = [piece.text for piece in (*top, *kept, *end, *_flags(was, now, whose))]
     if "" in goals and default != next(_defaults([*top, *kept, *end]), ""):
         rows.append(f".DEFAULT_GOAL := {default}")
@@ -180,8 +180,10 @@ def _of_tests(pieces: Sequence[_Piece], goals: Iterable[str]) -> _Whose:
     only = {name for name in reached & needs.keys() if name not in built}
     mine = frozenset(name for name in only if name in roots or name in phony or _is_test(name))
     used: dict[bool, set[str]] = {True: set(), False: set()}
+    setting = _setting(pieces)
     for rule in rules:
-        used[not mine.isdisjoint(rule.names)] |= _used(rule, pieces)
+        used[not mine.isdisjoint(rule.names)] |= rule.uses
+    used = {is_test: _reach(setting, names) for is_test, names in used.items()}
     return _Whose(mine, frozenset(used[True] - used[False]))
 
 
@@ -224,16 +226,13 @@ def _reach(needs: dict[str, set[str]], roots: set[str], *, without: Iterable[str
     return found
 
 
-def _used(piece: _Piece, pieces: Sequence[_Piece]) -> set[str]:
-    """Returns the variables that a piece reads, also through others."""
-    setting = {
-        name: one.uses
-        for whole in pieces
-        for one in _flat(whole)
-        if one.kind == "assignment"
-        for name in one.names
-    }
-    return _reach({name: set(uses) for name, uses in setting.items()}, set(piece.uses))
+def _setting(pieces: Iterable[_Piece]) -> dict[str, set[str]]:
+    """Returns the variables that each variable reads."""
+    found: dict[str, set[str]] = {}
+    for one in (one for piece in pieces for one in _flat(piece)):
+        if one.kind == "assignment":
+            found.setdefault(one.names[0], set()).update(one.uses)
+    return found
 
 
 def _flags(was: Sequence[_Piece], now: Sequence[_Piece], whose: _Whose) -> Iterator[_Piece]:
@@ -312,7 +311,13 @@ def _piece(kind: str, text: str) -> _Piece:
     if kind == "rule" and (found := _RULE.match(line)):
         rest = found["rest"].replace("\\\n", " ")
         needs = () if _OWN.match(rest) else tuple(rest.partition(";")[0].replace("|", " ").split())
-        return _Piece(text=text, kind=kind, names=tuple(found["targets"].split()), needs=needs, rest=rest)
+        return _Piece(
+            text=text,
+            kind=kind,
+            names=tuple(found["targets"].replace("&", " ").split()),
+            needs=needs,
+            rest=rest,
+        )
     return _Piece(text=text, kind=kind)
 
 

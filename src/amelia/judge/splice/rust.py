@@ -6,6 +6,7 @@ block it was in. The documentation of an item is taken as a whole: it does nothi
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -55,11 +56,12 @@ class _Item:
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """The items of a file by their keys, and the ends of the blocks that hold items."""
+    """The items of a file by their keys, how many have a name, and the ends of the blocks that hold items."""
 
     text: str
     items: dict[_Key, _Item]
     ends: dict[_Key, int]
+    count: Counter[_Key]
 
     def of(self, item: _Item) -> str:
         """Returns the text of an item, with its documentation and its attributes."""
@@ -110,7 +112,7 @@ def _edits(was: _File, now: _File) -> tuple[list[tuple[int, int, str]], bool]:
 
 
 def _read(text: str) -> _File:
-    file = _File(text, {}, {(): len(text)})
+    file = _File(text, {}, {(): len(text)}, Counter())
     tokens = list(_tokens(text))
     waiting: list[tuple[_Key, int, int]] = [((), 0, len(tokens))]
     while waiting:
@@ -167,11 +169,9 @@ def _title(head: str, attributes: Iterable[str]) -> str:
 
 def _free(file: _File, scope: _Key, name: str) -> _Key:
     """Returns the key of an item; several with one name have numbers."""
-    number, key = 0, (*scope, name)
-    while key in file.items:
-        number += 1
-        key = (*scope, f"{name} {number}")
-    return key
+    key = (*scope, name)
+    file.count[key] += 1
+    return key if file.count[key] == 1 else (*scope, f"{name} #{file.count[key]}")
 
 
 def _item(tokens: Sequence[_Token], place: tuple[int, int, int], what: tuple[_Key, str]) -> _Item:

@@ -41,6 +41,7 @@ TOOLS = tuple(f"{_NODE_TOOLS} {_PYTHON_TOOLS} {_RUST_TOOLS} {_PHP_TOOLS} {_GO_TO
 _REQUIREMENT = re.compile(r"[A-Za-z0-9][\w.-]*")
 _OVERRIDDEN = re.compile(r"(?:.*[>/])?(?P<name>(?:@[^/@>]+/)?[^/@>]+)(?:@.*)?")
 _NOTHING = object()
+_LONGEST_NAME = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class Entries:
 
 def is_tool(name: str) -> bool:
     """Says whether a package runs tests, or is loaded into what does."""
-    plain = name.lower()
+    plain = name[:_LONGEST_NAME].lower()
     scoped = _OVERRIDDEN.fullmatch(plain)
     names = {plain, plain.replace("_", "-"), scoped["name"] if scoped else plain}
     return any(fnmatchcase(one, pattern) for one in names for pattern in TOOLS)
@@ -277,7 +278,7 @@ CARGO_TOML = Format(
     _write_toml,
     Entries(
         whole=_keys(
-            *("test", "bench", "profile test", "profile bench", "package autotests", "package autobenches"),
+            *("test", "bench", "profile *", "package autotests", "package autobenches"),
             *(f"{target} {key}" for target in _TARGETS for key in ("test", "doctest", "harness", "bench")),
             "workspace default-members",
         ),
