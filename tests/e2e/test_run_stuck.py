@@ -1,6 +1,7 @@
 """Runs that once hung, left something running, or stood where none of the offered exits led on."""
 
 import os
+import shutil
 import signal
 import subprocess  # noqa: TID251 - `rm` removes what Python cannot
 import time
@@ -185,3 +186,33 @@ def quickly(stage: Stage, *command: str | Path) -> Done:
     finally:
         started.kill()
     return started.wait()
+
+
+def test_a_store_or_a_worktree_that_was_deleted_is_made_again_from_the_refs(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path, {**FILES, "amelia.toml": ONCE})
+    bad = develops("2", {"write": "broken", "text": "x\n"})
+    done = stage.run(tasks("One", "Two"), writes("1", "a.txt"), bad, APPROVED, options=["--mode", "tasks"])
+    assert done.outcome == "halted(verify_limit)"
+    for gone in ("store.git", "lanes"):
+        shutil.rmtree(stage.directory / gone)
+    stage.play(writes("2", "b.txt"), APPROVED)
+    assert stage.amelia("retry", stage.name, "2").code == 0
+    assert stage.amelia("resume", stage.name).code == 0
+    assert stage.files() == sorted([*FILES, "a.txt", "b.txt"])
+
+
+def test_a_unit_whose_work_went_with_the_store_begins_again(tmp_path: Path) -> None:
+    slow = f"test ! -e '{tmp_path}/slow' || sleep 600\n"
+    stage = make_stage(tmp_path, {**FILES, "check.sh": slow, "amelia.toml": ONCE})
+    turn = develops("1", {"write": "a.txt", "text": "a\n"}, {"run": f"touch '{tmp_path}/slow'"})
+    run = stage.start(*stage.put(tasks("One"), turn, APPROVED))
+    run.until(lambda: '"step": "verify"' in run.out.read_text(), "the work is being verified")
+    run.kill()
+    shutil.rmtree(stage.directory / "store.git")
+    (tmp_path / "slow").unlink()
+    stage.play(writes("1", "a.txt"), APPROVED)
+    stopped = stage.amelia("resume", stage.name, "--json")
+    assert (stopped.code, stopped.outcome) == (1, "halted(work_lost)")
+    assert stage.amelia("retry", stage.name, "1").code == 0
+    assert stage.amelia("resume", stage.name).code == 0
+    assert stage.files() == sorted([*FILES, "a.txt"])

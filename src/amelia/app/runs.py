@@ -154,7 +154,7 @@ async def drive_run(directory: RunDirectory, journal: Journal, watcher: Watcher)
     past = journal.read()
     run = fold(recorded.event for recorded in past)
     check_wall(run.facts.wall)
-    shop = open_workshop(directory, run.facts, past)
+    shop = open_workshop(directory, run.facts, past, is_going_on=not run.is_final)
     if run.is_final:
         run = heard(journal, run)
     driven = Driven(run, was_final=run.is_final and not is_deliverable(run))

@@ -31,6 +31,7 @@ from amelia.run.workshop import Workshop
 from amelia.system.git_commands import list_refs, managed_paths
 from amelia.system.git_places import Lane, Store, repository_at
 from amelia.workspace.source import open_source
+from amelia.workspace.store import is_whole, restore
 from amelia.workspace.unkept import lanes_of
 
 
@@ -46,16 +47,24 @@ def store_of(directory: RunDirectory, repository: str) -> Store:
 
 
 def open_workshop(
-    directory: RunDirectory, facts: RunStarted, past: Sequence[Recorded] = (), *, is_run: bool = True
+    directory: RunDirectory,
+    facts: RunStarted,
+    past: Sequence[Recorded] = (),
+    *,
+    is_run: bool = True,
+    is_going_on: bool = False,
 ) -> Workshop:
     """Returns everything the steps of a run work with, or those of a review on its own.
 
-    `past` tells whose sessions are, and what is proved.
+    `past` tells whose sessions are, and what is proved. A run that is going on gets its store again if that
+    is gone; of one that is over it may have been cleared away.
     """
     happened = [recorded.event for recorded in past]
     owners = {event.session: event.role for event in happened if isinstance(event, SessionOpened)}
     proofs = [event.proof for event in happened if isinstance(event, AttemptVerified) and event.proof]
     store = open_store(directory, facts)
+    if is_going_on and not is_whole(store):
+        restore(store, facts.base)
     walls = Walls(
         settings=facts.wall, directory=directory, repository=Path(facts.repository), agents=facts.agents
     )

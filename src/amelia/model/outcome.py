@@ -33,6 +33,7 @@ class Reason(StrEnum):
     QUESTION_LIMIT = "question_limit"
     FIX_REFUSED = "fix_refused"
     BROKEN = "broken"
+    WORK_LOST = "work_lost"
     BLOCKED = "blocked"
     BRANCH_RED = "branch_red"
     BRANCH_MOVED = "branch_moved"
@@ -66,6 +67,7 @@ _MEANINGS = {
     Reason.QUESTION_LIMIT: "it asked more questions than it may",
     Reason.FIX_REFUSED: "the fix by hand did not pass verification",
     Reason.BROKEN: "a step could not be carried out",
+    Reason.WORK_LOST: "the work that was to go on is in no repository any more",
     Reason.BLOCKED: "what is left depends on work that was skipped",
     Reason.BRANCH_RED: "the whole branch does not pass verification",
     Reason.BRANCH_MOVED: "somebody else moved the branch of this run",

@@ -23,7 +23,7 @@ from amelia.model.plan import Unit, UnitId
 from amelia.model.walls import Wall
 from amelia.run.asking import Desk
 from amelia.run.recording import Recorder
-from amelia.system.git_commands import commit_tree, tree_of, untracked
+from amelia.system.git_commands import commit_tree, find_commit, tree_of, untracked
 from amelia.system.git_places import Lane, Purpose, Store
 from amelia.workspace.aside import set_aside
 from amelia.workspace.generated import exclude_generated, find_generated, left_out
@@ -32,6 +32,7 @@ from amelia.workspace.pipes import find_pipes, remove_pipes
 from amelia.workspace.removal import open_up
 from amelia.workspace.snapshot import keep, snapshot
 from amelia.workspace.standalone import Written
+from amelia.workspace.store import is_whole
 from amelia.workspace.unkept import Unkept, mark, unkept_in, unmark
 
 T = TypeVar("T")
@@ -202,6 +203,12 @@ class Workshop:
 
     def _written_in(self, lane: Lane) -> Written:
         return self._written.setdefault(lane.directory, Written())
+
+    def lost(self, commit: CommitId) -> CommitId | None:
+        """Returns a commit that is not in the store, which itself is there."""
+        where = self.store.repository
+        is_there = is_whole(self.store) and find_commit(where, self.facts.base) is not None
+        return commit if is_there and find_commit(where, commit) is None else None
 
     def tree(self, commit: CommitId) -> TreeId:
         """Returns the tree of a commit; git need not be asked about those that were made here."""

@@ -17,7 +17,7 @@ from amelia.model.errors import InternalError
 from amelia.model.evidence import ProblemCode
 from amelia.model.findings import Disposition, Weight
 from amelia.model.git import CommitId
-from amelia.model.outcome import Cause
+from amelia.model.outcome import Cause, Reason
 from amelia.model.state import (
     Active,
     Asking,
@@ -40,8 +40,7 @@ from amelia.schedule.questions import about_findings, answered, bullets
 from amelia.schedule.retry import COUNTED
 from amelia.schedule.session import accounted, reported
 
-# A session that ended in any other way is not continued.
-_CONTINUABLE = frozenset({Ending.OK, Ending.FAILED})
+_CONTINUABLE = frozenset({Ending.OK, Ending.FAILED})  # sessions that ended in any other way are not
 # The turn goes on where it was cut off, under the same attempt.
 _CUT_OFF = frozenset({Ending.LIMITED, Ending.OUT_OF_BUDGET})
 _OfAttempt: TypeAlias = (
@@ -126,11 +125,8 @@ def _after_decision(state: UnitState, event: ev.UnitEvent) -> UnitState:  # noqa
             return _parked(state, event)
         case ev.QuestionAnswered(), Parked(asking=Asking() as asking):
             return answered(state, asking, event)
-        case ev.StepBroke(
-            reason=reason, detail=detail
-        ), Driving() | Verifying() | Reviewing() | Evaluating() | Landing() | Resting():
-            work = None if isinstance(state, Driving | Resting) else state.work
-            return Parked(track=state.track, reason=reason, detail=detail, work=work, stage=at_rest(state))
+        case ev.StepBroke(), Driving() | Verifying() | Reviewing() | Evaluating() | Landing() | Resting():
+            return _broken(state, event)
         case ev.UnitReset(_, note), Parked():
             return _unparked(state, note)
         case ev.UnitFixed(_, work, accepted), Parked():
@@ -140,6 +136,13 @@ def _after_decision(state: UnitState, event: ev.UnitEvent) -> UnitState:  # noqa
             return Skipped(satisfies, counters_of(state))
         case _:
             raise _misfit(state, event)
+
+
+def _broken(state: Active, event: ev.StepBroke) -> Parked:
+    """Parks a unit at the stage that broke; without the work that was to go on, there is none."""
+    stage = None if event.reason is Reason.WORK_LOST else at_rest(state)
+    work = None if stage is None or isinstance(state, Driving | Resting) else state.work
+    return Parked(track=state.track, reason=event.reason, detail=event.detail, work=work, stage=stage)
 
 
 def interrupted(state: UnitState) -> UnitState:

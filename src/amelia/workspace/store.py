@@ -5,14 +5,24 @@
 - A store appears under its name only when it is complete; making it again opens the one that is there.
 """
 
+import secrets
 import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
-from amelia.model.errors import ConfigError
-from amelia.model.git import CommitId, Stamp, base_ref
+from amelia.model.errors import ConfigError, GitError
+from amelia.model.git import CommitId, Stamp, base_ref, ref_component
 from amelia.system.git import Repository
-from amelia.system.git_commands import commit_tree, describe_ref, empty_tree, fetch, init_bare, set_ref
+from amelia.system.git_commands import (
+    commit_tree,
+    describe_ref,
+    empty_tree,
+    fetch,
+    find_commit,
+    init_bare,
+    list_refs,
+    set_ref,
+)
 from amelia.system.git_places import Source, Store
 from amelia.workspace.generated import exclude_generated
 from amelia.workspace.portable import agent_config, store_config
@@ -38,6 +48,35 @@ def make_store(source: Source, directory: Path, *, run: str, base: CommitId | No
         base = _empty_beginning(store)
     set_ref(store.repository, base_ref(run), base)
     return store, base
+
+
+def is_whole(store: Store) -> bool:
+    """Says whether a store is there as it was made."""
+    git_dir = store.git_dir
+    is_repository = (git_dir / "HEAD").is_file() and (git_dir / "objects").is_dir()
+    return is_repository and (git_dir / "refs").is_dir() and (git_dir / AGENT_CONFIG).is_file()
+
+
+def restore(store: Store, base: CommitId) -> None:
+    """Makes a store anew that was deleted or damaged, from what the user's repository has of the run.
+
+    What is left of it, and of worktrees in which somebody may have worked, is put aside.
+    """
+    source = store.source
+    for number, left in enumerate([store.git_dir, *(store.directory / "lanes").glob("*/work")], start=1):
+        if left.is_dir() and not left.is_symlink():
+            aside = store.directory / "aside"
+            aside.mkdir(exist_ok=True)
+            left.rename(aside / f"of-a-lost-store-{secrets.token_hex(4)}-{number}")
+    is_users = find_commit(source.repository, base) is not None
+    _, found = make_store(source, store.directory, run=store.run, base=base if is_users else None)
+    if found != base:
+        raise GitError(
+            f"{store.git_dir} was deleted, and nobody has {base}, with which the run {store.run} began",
+            hint=f"nothing can go on: amelia cancel {store.run}, and run the plan again",
+        )
+    if refs := list_refs(source.repository, f"refs/amelia/{ref_component(store.run)}/"):
+        fetch(store.repository, source.git_dir, refs)
 
 
 def borrowed_objects(source: Source) -> tuple[Path, ...]:

@@ -552,6 +552,15 @@ def test_a_broken_step_goes_on_from_the_same_stage_when_a_person_says_so() -> No
     assert story.lands("a").run.tip == "commit of a"
 
 
+def test_a_unit_whose_work_is_lost_begins_again_when_a_person_says_so_and_not_before() -> None:
+    story = in_mode(Mode.TASKS).drives("a").hears(ev.StepBroke(A, ev.Step.VERIFY, "gone", Reason.WORK_LOST))
+    assert story.run.outcome == Outcome(Result.HALTED, Reason.WORK_LOST)
+    story.hears(ev.RunResumed(2))
+    assert isinstance(story["a"], Parked)
+    story.hears(ev.UnitReset(A))
+    assert (story.steps("a", ev.Step.VERIFY), len(story.turns("a"))) == (1, 2)
+
+
 def test_what_broke_waits_for_a_lane_when_the_run_is_resumed() -> None:
     story = in_mode(Mode.LIFECYCLE, "a", "b").drives("a").breaks("a", ev.Step.VERIFY).hears(ev.RunResumed(2))
     assert isinstance(story["a"], Waiting)
