@@ -7,6 +7,7 @@ list is all that is shown of them.
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from amelia.context.quoting import one_line
 from amelia.model.evidence import Change, ChangeStatus
@@ -28,6 +29,7 @@ _LETTERS = {
     ChangeStatus.TYPE: "T",
 }
 _MOST_LINES = 2000
+_MOST_STARS = 8
 _MARK = "linguist-generated"
 
 
@@ -99,12 +101,18 @@ def _lines_about(text: str) -> Iterable[tuple[str, str]]:
 
 
 def _matches(pattern: str, path: str) -> bool:
-    """Says whether a pattern of `.gitattributes` fits a path below its directory."""
+    """Says whether a pattern of `.gitattributes` fits a path below its directory.
+
+    One with more stars than anybody needs takes too long to look at; what it is about is shown.
+    """
+    if pattern.count("*") > _MOST_STARS:
+        return False
     if "/" not in pattern:
         return _expression(pattern).fullmatch(path.rpartition("/")[2]) is not None
     return _expression(pattern.removeprefix("/")).fullmatch(path) is not None
 
 
+@lru_cache(maxsize=1000)
 def _expression(pattern: str) -> re.Pattern[str]:
     known = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
     parts = re.split(r"(\*\*/|\*\*|\*|\?)", pattern)

@@ -43,6 +43,13 @@ def test_of_very_many_files_the_rest_is_counted_by_directory() -> None:
     assert change_list(changes[:1], {}, {}).startswith("1 file changed")
 
 
+def test_a_pattern_that_would_take_for_ever_folds_nothing() -> None:
+    assert (
+        why_folded("a" * 200, {".": f"{'*a' * 30}b linguist-generated\n{'*' * 9} linguist-generated\n"})
+        is None
+    )
+
+
 def test_what_is_not_shown_is_named() -> None:
     assert not_shown(["a", "b"]).splitlines()[1:] == ["  a", "  b"]
     assert not_shown([str(number) for number in range(2001)]).endswith("\n  and 1 more")
