@@ -206,6 +206,8 @@ def test_a_cache_is_warm_for_everybody_and_written_by_nobody(stage: Walled) -> N
     (stage.repo.path / "check.sh").write_text(
         f"set -e; cat {cache}/wheel; test ! -e {cache}/agents; test ! -e {cache}/tests; echo x > {cache}/tests\n"
     )
+    (stage.repo.path / "pyproject.toml").write_text("")
+    stage.repo.git("add", "pyproject.toml")
     stage.repo.git("commit", "-qam", "A check")
     assert "wheel\ncode 0" in tried(stage, f"set -e; cat {cache}/wheel; echo x > {cache}/agents")
     assert sorted(path.name for path in cache.iterdir()) == ["wheel"]
