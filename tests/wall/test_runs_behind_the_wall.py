@@ -234,6 +234,10 @@ def test_a_run_says_first_that_there_is_no_wall(stage: Walled) -> None:
     assert (done.code, done.outcome) == (0, "completed"), done
     first = next(line for line in done.err.splitlines() if line.strip())
     assert "no wall" in first, done.err
+    assert "no wall" in without_landlock(stage, "resume", stage.name).err
+    (stage.repo.path / "README.md").write_text("changed\n")
+    review = ("review", "--script", str(stage.room / "script.toml"))
+    assert "no wall" in "".join(without_landlock(stage, *review).err.splitlines()[:1])
 
 
 def test_nothing_begins_without_a_wall_that_is_required(stage: Walled) -> None:
