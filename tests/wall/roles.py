@@ -32,7 +32,7 @@ def wall_of(walls: Walls, role: str, directory: RunDirectory) -> tuple[Wall | No
         case "tests":
             return walls.of_tests(check), check
         case "hook":
-            source: Any = SimpleNamespace(hooks=Path("/none"))
+            source: Any = SimpleNamespace(hooks=walls.repository)
             store = Store(run=directory.run, directory=directory.path, source=source)
             return walls.of_hook(Lane(store, 1, Purpose.WORK)), work
         case _:

@@ -68,6 +68,8 @@ TABLE = (
     ("loopback", "", ROLES),
 )
 FILES = (
+    "checkout/pre-commit",
+    "checkout/package.json",
     "checkout/main.py",
     "checkout/.env",
     "checkout/.env.example",
@@ -88,6 +90,7 @@ def ground(request: pytest.FixtureRequest) -> Iterator[tuple[Path, tuple[str, ..
     for name in FILES:
         (top / name).parent.mkdir(parents=True, exist_ok=True)
         (top / name).write_text("x")
+    (top / "checkout/pre-commit").chmod(0o755)
     if os.geteuid() == 0 and request.param != "root":
         for path in (top, *top.rglob("*")):
             shutil.chown(path, 4242, 4242)

@@ -206,6 +206,8 @@ def test_a_cache_is_warm_for_everybody_and_written_by_nobody(stage: Walled) -> N
     (stage.repo.path / "check.sh").write_text(
         f"set -e; cat {cache}/wheel; test ! -e {cache}/agents; test ! -e {cache}/tests; echo x > {cache}/tests\n"
     )
+    (stage.repo.path / "pyproject.toml").write_text("")
+    stage.repo.git("add", "pyproject.toml")
     stage.repo.git("commit", "-qam", "A check")
     assert "wheel\ncode 0" in tried(stage, f"set -e; cat {cache}/wheel; echo x > {cache}/agents")
     assert sorted(path.name for path in cache.iterdir()) == ["wheel"]
@@ -232,6 +234,10 @@ def test_a_run_says_first_that_there_is_no_wall(stage: Walled) -> None:
     assert (done.code, done.outcome) == (0, "completed"), done
     first = next(line for line in done.err.splitlines() if line.strip())
     assert "no wall" in first, done.err
+    assert "no wall" in without_landlock(stage, "resume", stage.name).err
+    (stage.repo.path / "README.md").write_text("changed\n")
+    review = ("review", "--script", str(stage.room / "script.toml"))
+    assert "no wall" in "".join(without_landlock(stage, *review).err.splitlines()[:1])
 
 
 def test_nothing_begins_without_a_wall_that_is_required(stage: Walled) -> None:

@@ -1,8 +1,8 @@
 """The caches of package managers and compilers: what a program behind the wall has of them.
 
 - Everybody reads the user's caches; nobody but the user writes them. Where the kernel has layers, what a
-  program writes there goes to a directory of its own; where it has none, or the user has no such cache, a
-  variable points at a directory of its own.
+  program writes to a cache that the repository uses goes to a directory of its own; where it has none, or
+  the user has no such cache, a variable points at a directory of its own.
 - An agent has its layer for the length of a run, and so has the setup of a lane. Tests see what the setup has
   put there, and what they write themselves is gone before the next check: what verification reads is never a
   cache that an agent could write.
@@ -17,28 +17,34 @@ from pathlib import Path
 from amelia.model.walls import Layer
 
 _CACHE = "~cache"
-CACHES: Mapping[str, tuple[str, str]] = {
-    "npm": ("npm_config_cache", ".npm"),
-    "pnpm": ("npm_config_store_dir", ".local/share/pnpm/store"),
-    "yarn": ("YARN_CACHE_FOLDER", f"{_CACHE}/yarn"),
-    "berry": ("YARN_GLOBAL_FOLDER", ".yarn/berry"),
-    "bun": ("BUN_INSTALL_CACHE_DIR", ".bun/install/cache"),
-    "deno": ("DENO_DIR", f"{_CACHE}/deno"),
-    "pip": ("PIP_CACHE_DIR", f"{_CACHE}/pip"),
-    "uv": ("UV_CACHE_DIR", f"{_CACHE}/uv"),
-    "poetry": ("POETRY_CACHE_DIR", f"{_CACHE}/pypoetry"),
-    "pre-commit": ("PRE_COMMIT_HOME", f"{_CACHE}/pre-commit"),
-    "cargo": ("CARGO_HOME", ".cargo"),
-    "go": ("GOMODCACHE", "go/pkg/mod"),
-    "go-build": ("GOCACHE", f"{_CACHE}/go-build"),
-    "maven": ("MAVEN_ARGS", ".m2/repository"),
-    "gradle": ("GRADLE_USER_HOME", ".gradle"),
-    "composer": ("COMPOSER_CACHE_DIR", f"{_CACHE}/composer"),
-    "nuget": ("NUGET_PACKAGES", ".nuget/packages"),
-    "bundler": ("BUNDLE_USER_CACHE", ".bundle/cache"),
-    "ccache": ("CCACHE_DIR", f"{_CACHE}/ccache"),
+_NODE = ("package.json",)
+_PYTHON = ("pyproject.toml", "requirements.txt", "setup.py", "setup.cfg", "Pipfile")
+_JAVA = ("build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts")
+CACHES: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
+    "npm": ("npm_config_cache", ".npm", _NODE),
+    "pnpm": ("npm_config_store_dir", ".local/share/pnpm/store", _NODE),
+    "yarn": ("YARN_CACHE_FOLDER", f"{_CACHE}/yarn", _NODE),
+    "berry": ("YARN_GLOBAL_FOLDER", ".yarn/berry", _NODE),
+    "bun": ("BUN_INSTALL_CACHE_DIR", ".bun/install/cache", _NODE),
+    "deno": ("DENO_DIR", f"{_CACHE}/deno", ("deno.json", "deno.jsonc")),
+    "pip": ("PIP_CACHE_DIR", f"{_CACHE}/pip", _PYTHON),
+    "uv": ("UV_CACHE_DIR", f"{_CACHE}/uv", _PYTHON),
+    "poetry": ("POETRY_CACHE_DIR", f"{_CACHE}/pypoetry", _PYTHON),
+    "pre-commit": ("PRE_COMMIT_HOME", f"{_CACHE}/pre-commit", (".pre-commit-config.yaml",)),
+    "cargo": ("CARGO_HOME", ".cargo", ("Cargo.toml",)),
+    "go": ("GOMODCACHE", "go/pkg/mod", ("go.mod",)),
+    "go-build": ("GOCACHE", f"{_CACHE}/go-build", ("go.mod",)),
+    "maven": ("MAVEN_ARGS", ".m2/repository", ("pom.xml",)),
+    "gradle": ("GRADLE_USER_HOME", ".gradle", _JAVA),
+    "composer": ("COMPOSER_CACHE_DIR", f"{_CACHE}/composer", ("composer.json",)),
+    "nuget": ("NUGET_PACKAGES", ".nuget/packages", ("Directory.Build.props", "nuget.config")),
+    "bundler": ("BUNDLE_USER_CACHE", ".bundle/cache", ("Gemfile",)),
+    "ccache": ("CCACHE_DIR", f"{_CACHE}/ccache", ("CMakeLists.txt", "configure.ac", "meson.build")),
 }
-"""Each by its name: the variable that moves it, and where it usually is below the home directory."""
+"""Each by its name: the variable that moves it, where it usually is below the home directory, and the files
+by which a repository shows that it uses it."""
+MANIFESTS = frozenset(name for _, _, names in CACHES.values() for name in names)
+"""All of these files."""
 _WORK = ".work"
 _VALUES = {"MAVEN_ARGS": "-Dmaven.repo.local={}"}
 
@@ -53,20 +59,21 @@ class Cached:
 
 
 def give_caches(
-    folder: Path, *, written: Iterable[Path], has_layers: bool, over: Path | None = None
+    folder: Path, *, written: Iterable[Path], manifests: frozenset[str], over: Path | None = None
 ) -> Cached:
     """Returns caches whose writes go below a folder; those that the user lets be `written` stay the user's.
 
-    `over` is the folder of another program, whose writes are seen, too.
+    The user's caches that go with some `manifests` get a layer; `over` is the folder of another program,
+    whose writes are seen, too.
     """
     own = tuple(written)
     layers: list[Layer] = []
     variables: dict[str, str] = {}
-    for name, (variable, place) in CACHES.items():
+    for name, (variable, place, names) in CACHES.items():
         usual = usual_place(place)
         if any(usual.is_relative_to(path) for path in own):
             continue
-        if has_layers and usual.is_dir():
+        if not manifests.isdisjoint(names) and usual.is_dir():
             layers.append(_layer(name, usual, folder=folder, over=over))
         else:
             variables[variable] = _VALUES.get(variable, "{}").format(folder / "own" / name)
@@ -110,9 +117,10 @@ def _layer(name: str, place: Path, *, folder: Path, over: Path | None) -> Layer:
 
 def _take_mark(work: Path) -> None:
     """Takes the mark away that a layer which is not written to disk at its end leaves for the next one."""
+    mark = work / "work" / "incompat" / "volatile"
     with suppress(OSError):
-        (work / "work").chmod(0o700)
-        mark = work / "work" / "incompat" / "volatile"
+        for folder in (mark.parent.parent, mark.parent, mark):
+            folder.chmod(0o700)  # an ordinary user could not look into them
         (mark / "dirty").unlink()
         mark.rmdir()
         mark.parent.rmdir()

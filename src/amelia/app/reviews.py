@@ -16,7 +16,7 @@ from pathlib import Path
 import anyio
 
 from amelia.app.agents import choose_agents
-from amelia.app.walls import Walls, check_wall
+from amelia.app.walls import Walls, check_wall, wall_gaps
 from amelia.app.workshops import find_tests, open_workshop
 from amelia.land.publish import publish_attempts
 from amelia.model import events as ev
@@ -39,6 +39,7 @@ from amelia.schedule.budget import least_of
 from amelia.system.git_checkout import merge_base
 from amelia.system.git_commands import delete_refs, list_paths, tree_of
 from amelia.system.git_places import Lane, Purpose, Source, Store
+from amelia.system.wall import find_kernel
 from amelia.workspace.capture import Captured, capture, refuse_conflicts
 from amelia.workspace.lanes import prepare
 from amelia.workspace.removal import remove
@@ -132,6 +133,8 @@ def open_review(repository: Path, *, base: str | None, home: Path) -> Generator[
 def judge_review(review: Review, settings: RunSettings, tell: Progress) -> Judgement:
     """Has the checks executed, the changes reviewed, and the findings of a rejection ruled."""
     check_wall(settings.wall)
+    for gap in wall_gaps(settings.wall, find_kernel()):
+        tell(f"wall: {gap}")
     agents = anyio.run(choose_agents, settings)
     unit = _unit()
     review.directory.plan.write_text(_SECTION, encoding="utf-8")

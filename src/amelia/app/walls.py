@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from amelia.app.caches import Cached, give_caches, written_below
+from amelia.app.caches import MANIFESTS, Cached, give_caches, written_below
 from amelia.drive.homes import settings_of, states_of
 from amelia.model.agents import AgentSettings, Role
 from amelia.model.errors import ConfigError
@@ -28,6 +28,7 @@ from amelia.model.walls import Network, Wall, WallMode, WallSettings
 from amelia.record.runs import RunDirectory
 from amelia.system.git_places import Lane
 from amelia.system.wall import Kernel, find_kernel
+from amelia.workspace.hooks import HOOKS, has_hook
 from amelia.workspace.removal import remove
 
 SECRETS = tuple(
@@ -128,7 +129,7 @@ class Walls:
 
     def of_hook(self, lane: Lane) -> Wall | None:
         """Returns the wall of the hooks of the user's repository, which look at the work in a lane."""
-        if not self.is_up:
+        if not self.is_up or not any(has_hook(lane.store.source, name) for name in HOOKS):
             return None
         home = self.directory.agents / f"{lane.number}-hooks"
         own = (lane.directory, lane.git_dir, lane.store.git_dir / "objects")
@@ -141,7 +142,8 @@ class Walls:
     def _caches(self, folder: Path, *, over: Path | None = None, is_layered: bool = True) -> Cached:
         written = tuple(map(Path, self.settings.writes))
         has_layers = is_layered and find_kernel().has_namespaces
-        return give_caches(folder, written=written, has_layers=has_layers, over=over)
+        manifests = self._checkout.manifests if has_layers else frozenset[str]()
+        return give_caches(folder, written=written, manifests=manifests, over=over)
 
     def _wall(
         self,
@@ -190,7 +192,11 @@ class Walls:
         """The secrets of the user, doors to services, and everything of Amelia's."""
         state = self.directory.path.parent.parent
         secrets = [Path.home() / name for name in SECRETS]
-        return (*secrets, *map(Path, DOORS), state / "runs", state / "reviews", *_env_files(self.repository))
+        return (*secrets, *map(Path, DOORS), state / "runs", state / "reviews", *self._checkout.secrets)
+
+    @cached_property
+    def _checkout(self) -> "_Checkout":
+        return _look_at(self.repository)
 
     @cached_property
     def _shown(self) -> tuple[Path, ...]:
@@ -221,15 +227,24 @@ def _texts(*paths: Path) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(str, paths)))
 
 
-def _env_files(top: Path) -> tuple[Path, ...]:
-    """Returns the files of a checkout that are called `.env`, not too deep in it."""
-    found: list[Path] = []
+@dataclass(frozen=True, slots=True)
+class _Checkout:
+    """What the user's checkout shows, not too deep in it: files called `.env`, and which caches it needs."""
+
+    secrets: tuple[Path, ...]
+    manifests: frozenset[str]
+
+
+def _look_at(top: Path) -> _Checkout:
+    secrets: list[Path] = []
+    manifests: set[str] = set()
     for folder, inner, names in os.walk(top):
         depth = len(Path(folder).relative_to(top).parts)
         inner[:] = [name for name in inner if name not in _SKIPPED and depth < _DEPTH]
         is_one = (name for name in names if name == ".env" or name.startswith(".env."))
-        found += [Path(folder, name) for name in is_one if name not in _NO_SECRETS]
-    return tuple(found)
+        secrets += [Path(folder, name) for name in is_one if name not in _NO_SECRETS]
+        manifests |= MANIFESTS.intersection(names)
+    return _Checkout(tuple(secrets), frozenset(manifests))
 
 
 def _git_config() -> bytes:

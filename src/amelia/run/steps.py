@@ -20,7 +20,6 @@ from amelia.run.waiting import wait_out
 from amelia.run.workshop import Workshop
 from amelia.system.room import RoomWatch, is_out_of_room, tightest
 
-
 _OnWork: TypeAlias = cmd.StartTurn | cmd.VerifyWork | cmd.ReviewWork | cmd.EvaluateFindings | cmd.LandWork
 _OnBranch: TypeAlias = cmd.VerifyBranch | cmd.CommitRecord
 

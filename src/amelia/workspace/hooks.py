@@ -13,6 +13,8 @@ from amelia.system.git_commands import run_hook
 from amelia.system.git_places import Lane, Source
 
 PATIENCE = timedelta(minutes=10)
+HOOKS = ("pre-commit", "commit-msg")
+"""The hooks that have a say."""
 _LONGEST_OUTPUT = 20_000
 
 

@@ -6,6 +6,8 @@ import pytest
 
 from amelia.app.caches import CACHES, give_caches, usual_place, written_below
 
+NODE = frozenset({"package.json"})
+
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -16,7 +18,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_cache_that_is_there_gets_a_layer_and_any_other_a_directory(home: Path, tmp_path: Path) -> None:
-    cached = give_caches(tmp_path / "own", written=(), has_layers=True)
+    cached = give_caches(tmp_path / "own", written=(), manifests=NODE)
     assert [layer.place for layer in cached.layers] == [str(home / ".npm")]
     assert "npm_config_cache" not in cached.variables
     assert cached.variables["UV_CACHE_DIR"] == str(tmp_path / "own/own/uv")
@@ -24,23 +26,23 @@ def test_a_cache_that_is_there_gets_a_layer_and_any_other_a_directory(home: Path
     assert len(cached.layers) + len(cached.variables) == len(CACHES)
 
 
-def test_without_layers_every_cache_is_a_directory(tmp_path: Path) -> None:
-    cached = give_caches(tmp_path / "own", written=(), has_layers=False)
+def test_a_cache_that_no_file_asks_for_is_a_directory(tmp_path: Path) -> None:
+    cached = give_caches(tmp_path / "own", written=(), manifests=frozenset())
     assert cached.layers == ()
     assert cached.variables["npm_config_cache"] == str(tmp_path / "own/own/npm")
 
 
 def test_what_the_user_allows_stays_the_users(home: Path, tmp_path: Path) -> None:
-    cached = give_caches(tmp_path / "own", written=(home / ".npm",), has_layers=True)
+    cached = give_caches(tmp_path / "own", written=(home / ".npm",), manifests=NODE)
     assert cached.layers == ()
     assert "npm_config_cache" not in cached.variables
 
 
 def test_tests_see_what_the_setup_wrote(tmp_path: Path) -> None:
-    give_caches(tmp_path / "setup", written=(), has_layers=True)
-    (layer,) = give_caches(tmp_path / "tests", written=(), has_layers=True, over=tmp_path / "setup").layers
+    give_caches(tmp_path / "setup", written=(), manifests=NODE)
+    (layer,) = give_caches(tmp_path / "tests", written=(), manifests=NODE, over=tmp_path / "setup").layers
     assert layer.over == (str(tmp_path / "setup/layers/npm"),)
-    (alone,) = give_caches(tmp_path / "tests", written=(), has_layers=True, over=tmp_path / "none").layers
+    (alone,) = give_caches(tmp_path / "tests", written=(), manifests=NODE, over=tmp_path / "none").layers
     assert alone.over == ()
 
 
@@ -52,7 +54,7 @@ def test_the_place_of_caches_can_be_moved(tmp_path: Path, monkeypatch: pytest.Mo
 def test_only_what_was_written_to_has_to_go(tmp_path: Path) -> None:
     folder = tmp_path / "own"
     assert list(written_below(folder)) == []
-    give_caches(folder, written=(), has_layers=True)
+    give_caches(folder, written=(), manifests=NODE)
     assert list(written_below(folder)) == []
     (folder / "layers/npm/package").write_text("x")
     (folder / "layers/npm.work/work").mkdir()

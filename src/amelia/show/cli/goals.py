@@ -9,6 +9,7 @@ import click
 from amelia.app.drafting import NewDraft, draft_of, edit_plan, new_run_of, propose, waiting_draft
 from amelia.app.people import ask
 from amelia.app.terms import terms_of_new
+from amelia.app.walls import wall_gaps
 from amelia.config.places import state_home
 from amelia.model.drafts import PlanApproved, PlanDrafted, PlanRejected
 from amelia.model.errors import AmeliaError, ConfigError, JournalError
@@ -25,6 +26,7 @@ from amelia.show.draft import PlanView, choice_lines, view_lines
 from amelia.show.output import hand_on
 from amelia.show.text import printable
 from amelia.system.regular import NotRegularError, read_regular
+from amelia.system.wall import find_kernel
 
 WAITS = 4
 _LONGEST_GOAL = 2000
@@ -65,6 +67,8 @@ def begin_draft(goal: str | None, issue: Path | None, wanted: Wanted) -> RunDire
         mode=wanted.mode,
         is_hands_off=wanted.is_hands_off,
     )
+    for gap in wall_gaps(new.settings.run.wall, find_kernel()):
+        click.echo(f"wall: {gap}", err=True)
     return propose(new, home=state_home())
 
 

@@ -4,6 +4,7 @@ import click
 
 from amelia.app.people import ask
 from amelia.app.runs import plan_has_changed
+from amelia.app.walls import wall_gaps
 from amelia.model.agents import Allowance
 from amelia.model.delivery import Finish, FinishChosen
 from amelia.model.events import BudgetChanged
@@ -13,6 +14,7 @@ from amelia.show.cli.amounts import MONEY, TOKENS
 from amelia.show.cli.finishing import finish_options, point_on, refuse_record_alone
 from amelia.show.cli.goals import may_ask, settle
 from amelia.show.cli.naming import named_run
+from amelia.system.wall import find_kernel
 
 
 @click.command("resume")
@@ -59,6 +61,8 @@ def command(  # noqa: PLR0913 - one for every option
             f"plan it started with ({directory.plan})",
             err=True,
         )
+    for gap in wall_gaps(found[1].wall, find_kernel()) if found is not None else ():
+        click.echo(f"wall: {gap}", err=True)
     is_asking = may_ask(no_input=no_input, as_json=as_json)
     code = settle(directory, is_asking=is_asking, as_json=as_json)
     raise SystemExit(point_on(directory, code, as_json=as_json))
