@@ -15,7 +15,9 @@ from amelia.system.process import supervised
 async def main(order: dict[str, Any]) -> int:
     described: dict[str, Any] = order["wall"]
     layers = tuple(Layer(**layer) for layer in described.pop("layers", ()))
-    places = {name: tuple(value) if isinstance(value, list) else value for name, value in described.items()}
+    places: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in described.items()
+    }
     wall = Wall(layers=layers, **places)
     env = {"PATH": os.environ["PATH"]}
     async with supervised(order["argv"], cwd=Path(order["cwd"]), env=env, wall=wall) as process:
