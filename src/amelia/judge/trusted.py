@@ -11,6 +11,7 @@ folder of tests is source: the unit's own.
 """
 
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -147,12 +148,17 @@ class _Path:
         return self.name.rpartition(".")[2].lower() if "." in self.name else ""
 
 
-def custody(path: str, command: TestCommand | None, recipes: Iterable[str] = ()) -> Custody:
-    """Returns whose a file is; `recipes` are texts that say what the command runs, and so may name it."""
+def custody(
+    path: str, command: TestCommand | None, recipes: Iterable[str] = (), *, is_new: bool = False
+) -> Custody:
+    """Returns whose a file is; `recipes` are texts that say what the command runs, and so may name it.
+
+    A module that `is_new` and takes the place of one of Python's own would be loaded into the tests instead.
+    """
     *folders, name = path.split("/")
     at = _Path(path, folders, name, command.kind if command is not None else RunnerKind.CUSTOM)
     recipe = read_recipe(command, tuple(recipes))
-    if _is_settings(at):
+    if _is_settings(at) or (is_new and _is_of_python(at)):
         return Custody.SETTINGS
     if is_makefile(path) and recipe.runs_make:
         return Custody.PART
@@ -187,9 +193,19 @@ def _is_settings(at: _Path) -> bool:
         return True
     if any(_is_one_of(part, _INSTALLED) for part in at.folders) or _is_vendored_tool(at.folders):
         return True
-    parts = [*at.folders, at.stem if at.suffix == "py" else at.name]
-    first = parts[1] if parts[0] in _ROOTS and len(parts) > 1 else parts[0]
-    return first in _RUNNERS and (at.suffix == "py" or parts[-1] != first)
+    return _first_module(at) in _RUNNERS
+
+
+def _is_of_python(at: _Path) -> bool:
+    """Says whether a module at the top has the name of one of Python's own."""
+    return at.suffix == "py" and next(iter(at.folders), at.stem) in sys.stdlib_module_names
+
+
+def _first_module(at: _Path) -> str:
+    """Returns the module that a file belongs to, if Python may find it by that name alone; else nothing."""
+    parts = [*at.folders, at.stem] if at.suffix == "py" else [*at.folders]
+    is_below = parts[:1] and parts[0] in _ROOTS and len(parts) > 1
+    return parts[1 if is_below else 0] if parts else ""
 
 
 def _is_vendored_tool(folders: Sequence[str]) -> bool:

@@ -22,7 +22,7 @@ SOURCES = calc.c
 all: calc
 
 calc: $(SOURCES)
-\t@echo build calc $(CFLAGS)
+\t@echo build calc $(CFLAGS) $(SOURCES)
 
 test: calc test_calc
 \t@echo run $(RUN) $(CFLAGS)
@@ -49,7 +49,7 @@ def said(tmp_path: Path, text: str, *goals: str) -> list[str]:
     return (done.stdout + done.stderr).splitlines()
 
 
-HONEST = ["build calc -Wall", "build tests -Wall", "run sh ./run_it -Wall"]
+HONEST = ["build calc -Wall calc.c", "build tests -Wall", "run sh ./run_it -Wall"]
 LIES = {
     "a rule that does nothing": BASE.replace("run $(RUN)", "nothing"),
     "an error that is ignored": BASE.replace("\t@echo run $(RUN)", "\t-@echo nothing; exit 1"),
@@ -79,6 +79,9 @@ LIES = {
     "a definition": BASE + "define RUN\ntrue\nendef\n",
     "no rule for tests": BASE.replace("test_calc: test.c\n\t@echo build tests $(CFLAGS)\n", "test_calc:\n"),
     "flags that switch assertions off": BASE.replace("-Wall", "-Wall -DNDEBUG"),
+    "another build if tests are asked for": BASE + "ifeq ($(MAKECMDGOALS),test)\nSOURCES = extra.c\nCC = true\nendif\n",
+    "other sources if tests are asked for": BASE + "SOURCES := $(if $(filter test,$(MAKECMDGOALS)),extra.c,calc.c)\n",
+    "other sources for tests": BASE + "test: SOURCES = extra.c\n",
     "a new default goal": BASE + ".DEFAULT_GOAL = clean\n",
 }  # fmt: skip
 
@@ -96,7 +99,7 @@ def test_what_is_built_is_built_as_it_is_now(tmp_path: Path) -> None:
         "build calc", "build new calc $^ $(NEW)"
     )
     found = spliced(after.replace("run $(RUN)", "nothing"))
-    assert said(tmp_path, found, "test")[0] == "build new calc calc.c extra.c x -Wall"
+    assert said(tmp_path, found, "test")[0] == "build new calc calc.c extra.c x -Wall calc.c extra.c"
     assert spliced(after) == after
 
 
@@ -129,7 +132,7 @@ LINES = st.lists(
     st.sampled_from([
         "test: calc\n\t@echo a\n", "test: calc\n\t@echo b\n", "calc: calc.c\n\tcc\n", "A = 1\n", "A = 2\n", "SHELL = sh\n",
         "check: test\n\t$(A)\n", ".PHONY: test all\n", "all: calc\n", "ifdef A\nA = 3\nendif\n", "include x.mk\n", "# note\n", "\n",
-        "define A\nx\nendef\n", "$(info x)\n", "x y: z\n\t$(MAKE) calc\n", "CFLAGS = -O2\n", "CFLAGS += $(A)\n", "a\\\nb: c\n",
+        "define A\nx\nendef\n", "$(info x)\n", "x y: z\n\t$(MAKE) calc\n", "CFLAGS = -O2\n", "a\\\nb: c\n",
     ]),
     max_size=7,
 ).map("".join)  # fmt: skip

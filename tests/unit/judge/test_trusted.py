@@ -212,6 +212,14 @@ def test_programs_without_a_suffix_are_the_judges_if_their_names_say_that_they_t
     assert custody("bin/calc", MAKE, [text]) is SOURCE
 
 
+def test_a_new_module_does_not_take_the_place_of_one_of_pythons_own() -> None:
+    for path in ("json.py", "random/__init__.py"):
+        assert custody(path, PYTEST, is_new=True) is SETTINGS
+        assert custody(path, PYTEST) is SOURCE
+    for path in ("calc/json.py", "src/types/model.py", "types/index.ts", "json.js", "calc.py"):
+        assert custody(path, PYTEST, is_new=True) is SOURCE
+
+
 def test_scripts_that_scripts_run_are_recipes_as_well() -> None:
     files = {
         "Makefile": "test:\n\tsh ci/all.sh\n",

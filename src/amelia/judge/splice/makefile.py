@@ -31,6 +31,7 @@ _CONDITION = re.compile(r"(?:ifeq|ifneq|ifdef|ifndef|else|endif)\b")
 _HARMLESS = frozenset({".PHONY", ".PRECIOUS", ".INTERMEDIATE", ".SECONDARY", ".SUFFIXES"})
 _WHERE = ("-I", "-L", "-l", "-isystem", "-std", "-pthread")
 _TEST_WORDS = frozenset("test tests testing check checks spec specs ci verify unittest pytest".split())
+_ASKED = "MAKECMDGOALS"
 _TAKES_A_VALUE = frozenset({"-C", "-f", "-I", "-o", "-W", "--directory", "--file", "--makefile"})
 
 
@@ -119,7 +120,7 @@ class _Whose:
         """Returns what of a piece is the unit's, and what is the judge's."""
         if piece.kind == "region":
             inside = [self.divided(one)[1] for one in _pieces(_inside(piece.text))]
-            return (None, piece) if any(inside) else (piece, None)
+            return (None, piece) if any(inside) or _ASKED in piece.text else (piece, None)
         if _bends(piece) or (piece.kind == "assignment" and piece.names[0] in self.variables):
             return None, piece
         if piece.kind != "rule":
@@ -149,7 +150,9 @@ def _with(piece: _Piece, names: tuple[str, ...]) -> _Piece:
 
 
 def _bends(piece: _Piece) -> bool:
-    """Says whether a piece is about every rule, or about what none can tell."""
+    """Says whether a piece is about every rule, about what is asked for, or about what none can tell."""
+    if _ASKED in piece.text and piece.kind != "other":
+        return True
     match piece.kind:
         case "directive" | "expression":
             return True
