@@ -13,6 +13,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from amelia.judge.errands import ask
+from amelia.judge.runners import PYTHON_ENV, program
 
 _PATIENCE = timedelta(seconds=60)
 
@@ -35,7 +36,7 @@ class Interpreters:
     async def find(self, worktree: Path, module: str) -> str | None:
         """Returns the first interpreter that can import the module."""
         for python in dict.fromkeys(self._candidates(worktree)):
-            if await self._can_import(python, module):
+            if await self._can_import(python, module, worktree):
                 return python
         return None
 
@@ -50,11 +51,10 @@ class Interpreters:
             yield str(self._caller / "bin" / "python")
         yield sys.executable
 
-    async def _can_import(self, python: str, module: str) -> bool:
+    async def _can_import(self, python: str, module: str, worktree: Path) -> bool:
         if (python, module) not in self._fit:
-            # Not in the worktree, where a file of that name would answer.
-            place = Path(python).parent
-            answer = await ask((python, "-c", f"import {module}"), cwd=place, env=self._env, limit=_PATIENCE)
+            argv = (python, str(program("can_import")), module)
+            answer = await ask(argv, cwd=worktree, env={**self._env, **PYTHON_ENV}, limit=_PATIENCE)
             if answer.exit_code != 0:
                 return False  # not remembered: a setup command may install it
             self._fit.add((python, module))
