@@ -13,6 +13,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from amelia.judge.errands import ask
+from amelia.judge.runners import PYTHON_ENV, program
 from amelia.model.walls import Wall
 
 _PATIENCE = timedelta(seconds=60)
@@ -36,7 +37,7 @@ class Interpreters:
     async def find(self, worktree: Path, module: str, *, wall: Wall | None = None) -> str | None:
         """Returns the first interpreter that can import the module."""
         for python in dict.fromkeys(self._candidates(worktree)):
-            if await self._can_import(python, module, wall=wall):
+            if await self._can_import(python, module, worktree, wall=wall):
                 return python
         return None
 
@@ -51,12 +52,10 @@ class Interpreters:
             yield str(self._caller / "bin" / "python")
         yield sys.executable
 
-    async def _can_import(self, python: str, module: str, *, wall: Wall | None) -> bool:
+    async def _can_import(self, python: str, module: str, worktree: Path, *, wall: Wall | None) -> bool:
         if (python, module) not in self._fit:
-            # Not in the worktree, where a file of that name would answer.
-            place = Path(python).parent
-            probe = (python, "-c", f"import {module}")
-            answer = await ask(probe, cwd=place, env=self._env, limit=_PATIENCE, wall=wall)
+            argv, env = (python, str(program("can_import")), module), {**self._env, **PYTHON_ENV}
+            answer = await ask(argv, cwd=worktree, env=env, limit=_PATIENCE, wall=wall)
             if answer.exit_code != 0:
                 return False  # not remembered: a setup command may install it
             self._fit.add((python, module))

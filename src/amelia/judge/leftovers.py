@@ -22,7 +22,7 @@ from typing import TypeAlias, cast
 Managed: TypeAlias = Callable[[Path], Collection[str]]
 """Returns the paths in a worktree that git keeps or removes by itself: tracked, or not ignored."""
 
-Mark: TypeAlias = Sequence[int | str]
+Mark: TypeAlias = list[int | str]
 """What tells a file from another one, or from the same one after a change."""
 
 _CHUNK = 1 << 20
@@ -38,17 +38,17 @@ class Leftovers:
 
     def keep(self) -> None:
         """Lists what is there now, to be kept."""
-        found = {path: _mark(self._root / path, is_listed=True) for path in self._others()}
+        found = {path: _mark(entry, is_listed=True) for path, entry in self._others()}
         self._kept.parent.mkdir(parents=True, exist_ok=True)
         self._kept.write_text(json.dumps(found), encoding="ascii")
 
     def clear(self) -> bool:
         """Removes what is not in the list, or everything, and says whether what is listed is as it was."""
         listed = self._listed()
-        strays = [] if listed is None else self._strays(listed)
-        if strays is None or listed is None:
+        strays = None if listed is None else self._strays(listed)
+        if strays is None:
             self._kept.unlink(missing_ok=True)
-            self._remove(list(self._others()))
+            self._remove([path for path, _ in self._others()])
             return False
         self._remove(strays)
         return True
@@ -63,30 +63,30 @@ class Leftovers:
         """Returns what is there beside what is listed; None if that is not as it was."""
         missing = {path for path, mark in listed.items() if mark}
         strays: list[str] = []
-        for path in self._others():
+        for path, entry in self._others():
             if path not in listed:
                 strays.append(path)
-            elif _is_same(self._root / path, listed[path]):
+            elif _is_same(entry, listed[path]):
                 missing.discard(path)
             else:
                 return None
         return None if missing else strays
 
-    def _others(self) -> Iterator[str]:
+    def _others(self) -> Iterator[tuple[str, os.DirEntry[str]]]:
         """Yields what git does not care for, directories before what is in them."""
         managed = frozenset(path.rstrip("/") for path in self._managed(self._root))
         around = _folders_of(managed)
-        waiting = [""]
+        waiting = [("", str(self._root))]
         while waiting:
-            folder = waiting.pop()
-            for entry in _entries(self._root / folder):
-                path = f"{folder}{entry.name}"
+            start, folder = waiting.pop()
+            for entry in _entries(folder):
+                path = f"{start}{entry.name}"
                 if path in managed or path == ".git":
                     continue
                 if path not in around:
-                    yield path
+                    yield path, entry
                 if entry.is_dir(follow_symlinks=False):
-                    waiting.append(f"{path}/")
+                    waiting.append((f"{path}/", entry.path))
 
     def _remove(self, paths: Sequence[str]) -> None:
         for path in reversed(paths):
@@ -108,12 +108,12 @@ def _folders_of(paths: Collection[str]) -> set[str]:
     return found
 
 
-def _entries(folder: Path) -> list[os.DirEntry[str]]:
+def _entries(folder: str) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as entries:
             return list(entries)
     except PermissionError:
-        folder.chmod(0o700)
+        Path(folder).chmod(0o700)
         with os.scandir(folder) as entries:
             return list(entries)
 
@@ -125,29 +125,29 @@ def _remove(place: Path) -> None:
         place.unlink()
 
 
-def _mark(place: Path, *, is_listed: bool = False) -> Mark:
-    """Returns the mark of what is at a place; a file that has other names gets a digest when it is listed."""
-    found = place.lstat()
+def _mark(entry: os.DirEntry[str], *, is_listed: bool = False) -> Mark:
+    """Returns the mark of a file; one that has other names gets a digest when it is listed."""
+    found = entry.stat(follow_symlinks=False)
     if stat.S_ISDIR(found.st_mode):
-        return ()
+        return []
     if stat.S_ISLNK(found.st_mode):
-        return ("link", str(place.readlink()))
-    mark = (found.st_ino, found.st_size, found.st_mode, found.st_mtime_ns, found.st_ctime_ns)
+        return ["link", str(Path(entry.path).readlink())]
+    mark: Mark = [found.st_ino, found.st_size, found.st_mode, found.st_mtime_ns, found.st_ctime_ns]
     has_others = is_listed and stat.S_ISREG(found.st_mode) and found.st_nlink > 1
-    return (*mark, _digest(place)) if has_others else mark
+    return [*mark, _digest(entry)] if has_others else mark
 
 
-def _is_same(place: Path, listed: Mark) -> bool:
-    now, before = list(_mark(place)), list(listed)
-    if now == before[:5]:
+def _is_same(entry: os.DirEntry[str], listed: Mark) -> bool:
+    now = _mark(entry)
+    if now == listed[:5]:
         return True
-    # One who gives a file another name changes this time, too.
-    return now[:4] == before[:4] and len(before) > 5 and _digest(place) == before[5]  # noqa: PLR2004 - see `_mark`
+    # One who gives a file another name changes its last time, too.
+    return now[:4] == listed[:4] and len(listed) > 5 and _digest(entry) == listed[5]  # noqa: PLR2004 - see `_mark`
 
 
-def _digest(place: Path) -> str:
+def _digest(entry: os.DirEntry[str]) -> str:
     digest = blake2b(digest_size=16)
-    with place.open("rb") as file:
+    with Path(entry.path).open("rb") as file:
         while part := file.read(_CHUNK):
             digest.update(part)
     return digest.hexdigest()

@@ -34,9 +34,9 @@ export default async function* report(events) {
       count += 1;
       write({
         file,
-        names: isFile ? [] : [...around, data.name],
+        names: isFile ? [] : [...around, data.name].map(wellFormed),
         status: statusOf(data, failed, isFile),
-        message: failed ? messageOf(data, isFile ? errors.get(file) : undefined) : "",
+        message: failed ? wellFormed(messageOf(data, isFile ? errors.get(file) : undefined)) : "",
       });
     }
   }
@@ -47,6 +47,10 @@ export default async function* report(events) {
 function write(line) {
   let rest = Buffer.from(JSON.stringify({ key, ...line }) + "\n");
   while (rest.length > 0) rest = rest.subarray(writeSync(pipe, rest));
+}
+
+function wellFormed(text) {
+  return Buffer.from(String(text)).toString(); // halves of characters are none
 }
 
 function statusOf(data, failed, isFile) {

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 VARIABLE = "AMELIA_REPORT"
+_LONGEST = 100_000
 _HIGH = 64  # descriptors below are those that tests expect to get
 
 
@@ -48,6 +49,8 @@ class Report:
 
     def tell(self, file: str | None, names: Sequence[str], *, status: str, message: str = "") -> None:
         """Reports how a test ended; a file without names is a module that could not be read."""
+        if len(message) > _LONGEST:
+            message = f"{message[: _LONGEST // 2]}\n…\n{message[-_LONGEST // 2 :]}"
         self._write({"file": file, "names": list(names), "status": status, "message": message})
         self._count += 1
 
@@ -60,7 +63,8 @@ class Report:
     def _write(self, line: dict[str, object]) -> None:
         if os.getpid() != self._owner:
             return  # a test forked, and its child came back to the runner
-        data = json.dumps({"key": self._key, **line}).encode() + b"\n"
+        text = json.dumps({"key": self._key, **line}, ensure_ascii=False)
+        data = text.encode(errors="replace") + b"\n"  # tests speak of bytes that are no text
         while data:
             data = data[os.write(self._pipe, data) :]
 
@@ -75,8 +79,8 @@ class ModulePath:
         sys.path[:] = self.outside
 
     def installed_first(self) -> None:
-        """Puts what is installed before the tree, which counts only where the environment names it."""
-        sys.path[:] = sorted(self._usual, key=is_in_tree)
+        """Puts what is installed before the tree."""
+        sys.path.sort(key=is_in_tree)
 
     def enter_tree(self) -> None:
         """Puts the tree, which is the current directory, first, as `python -m` does."""

@@ -3,6 +3,7 @@
 import os
 import subprocess  # noqa: TID251 - a program is run as itself
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,17 +37,14 @@ def run_program(name: str, tree: Path, *arguments: str, python: str = sys.execut
     reader, writer = os.pipe()
     env = {"PATH": os.environ["PATH"], **PYTHON_ENV, "AMELIA_REPORT": str(writer)}
     argv = (python, str(program(name)), *arguments)
-    with subprocess.Popen(
-        argv,
-        cwd=tree,
-        env=env,
-        pass_fds=(writer,),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    ) as process:
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen(
+            argv, cwd=tree, env=env, pass_fds=(writer,), stdout=output, stderr=subprocess.STDOUT
+        )
         os.close(writer)
         with os.fdopen(reader, "rb") as pipe:
             report = pipe.read()
-        text = process.communicate()[0]
-    return Ran(process.returncode, text, parse_lines(report, root=str(tree.resolve())))
+        code = process.wait()
+        output.seek(0)
+        text = output.read().decode(errors="replace")
+    return Ran(code, text, parse_lines(report, root=str(tree.resolve())))

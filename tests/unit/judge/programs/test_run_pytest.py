@@ -1,5 +1,6 @@
 """The program that runs pytest: what becomes the runner, what it loads, and what it reports."""
 
+import sys
 import venv
 from collections.abc import Mapping
 from pathlib import Path
@@ -227,6 +228,27 @@ def test_workers_of_xdist_report_through_the_runner(tmp_path: Path, lean: str) -
     """
     ran = run(tmp_path, {**BAD, "test_b.py": spawning, **PLANTED}, "-n", "2", python=lean)
     assert ran.statuses == {"test_a.py::test_a": FAILED, "test_b.py::test_b": PASSED}, ran.text
+
+
+def test_messages_that_are_no_text_or_too_long_are_still_told(tmp_path: Path, lean: str) -> None:
+    text = """
+        def test_bytes(): assert False, b"caf\\xe9".decode("utf-8", "surrogateescape")
+        def test_long(): assert False, "x" * 200_000
+    """
+    ran = run(tmp_path, {"test_a.py": text}, python=lean)
+    assert ran.statuses == {"test_a.py::test_bytes": FAILED, "test_a.py::test_long": FAILED}
+
+
+def test_pytest_inside_of_a_test_works(tmp_path: Path) -> None:
+    text = """
+        pytest_plugins = ["pytester"]
+        def test_inner(pytester):
+            pytester.makepyfile("def test_a(): pass")
+            pytester.runpytest_inprocess().assert_outcomes(passed=1)
+    """
+    assert run(tmp_path, {"test_a.py": text}, python=sys.executable).statuses == {
+        "test_a.py::test_inner": PASSED
+    }
 
 
 FORGERIES = {

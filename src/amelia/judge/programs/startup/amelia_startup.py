@@ -11,16 +11,16 @@ import sys
 from importlib.machinery import PathFinder
 from importlib.util import module_from_spec
 
+TREE = os.path.realpath(os.getcwd())  # noqa: PTH109 - strings are what is on the path
 INSTALLED = ("site-packages", "dist-packages")
 
 
 def is_in_tree(place: str) -> bool:
     """Says whether a place belongs to the tree itself, and not to an environment that lies in it."""
-    tree = os.path.realpath(os.getcwd())  # noqa: PTH109 - strings are what is on the path
     place = os.path.realpath(place)
-    if place != tree and not place.startswith(tree + os.sep):
+    if place != TREE and not place.startswith(TREE + os.sep):
         return False
-    return not any(f"{os.sep}{name}{os.sep}" in f"{place[len(tree) :]}{os.sep}" for name in INSTALLED)
+    return not any(f"{os.sep}{name}{os.sep}" in f"{place[len(TREE) :]}{os.sep}" for name in INSTALLED)
 
 
 def run_real(name: str) -> None:
