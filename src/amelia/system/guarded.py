@@ -6,7 +6,6 @@ this process, however that ends.
 
 import os
 import secrets
-import signal
 import subprocess  # noqa: TID251 - a supervisor without an event loop
 import time
 from collections.abc import Callable, Generator
@@ -95,7 +94,7 @@ def end_carriers(token: str) -> None:
     """Kills all processes that carry a token, and what is below them, for as long as there are some."""
     deadline = time.monotonic() + _BEYOND
     while (found := supervise.carriers(token)) and time.monotonic() < deadline:
-        supervise.kill(found | supervise.descendants(found), signal.SIGKILL)
+        supervise.kill(found | supervise.descendants(found))
         time.sleep(supervise.PAUSE)
 
 

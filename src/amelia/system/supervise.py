@@ -358,7 +358,9 @@ def end_all(child: int) -> None:
                 pass
         except ChildProcessError:
             return  # orphans are our children, so that none is left without a look at all processes
-        kill(descendants([os.getpid()]))
+        left = descendants([os.getpid()])
+        kill(left, signal.SIGSTOP)  # else a script whose command is gone goes on with the next one
+        kill(left)
         time.sleep(PAUSE)
 
 
