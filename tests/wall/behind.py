@@ -4,7 +4,7 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import anyio
 
@@ -15,7 +15,10 @@ from amelia.system.process import supervised
 async def main(order: dict[str, Any]) -> int:
     described: dict[str, Any] = order["wall"]
     layers = tuple(Layer(**layer) for layer in described.pop("layers", ()))
-    places = {name: tuple(value) if isinstance(value, list) else value for name, value in described.items()}
+    places: dict[str, Any] = {
+        name: tuple(cast("list[str]", value)) if isinstance(value, list) else value
+        for name, value in described.items()
+    }
     wall = Wall(layers=layers, **places)
     env = {"PATH": os.environ["PATH"]}
     async with supervised(order["argv"], cwd=Path(order["cwd"]), env=env, wall=wall) as process:
