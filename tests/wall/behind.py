@@ -15,17 +15,16 @@ from amelia.system.process import supervised
 async def main(order: dict[str, Any]) -> int:
     described: dict[str, Any] = order["wall"]
     layers = tuple(Layer(**layer) for layer in described.pop("layers", ()))
-    places = {name: _as_described(value) for name, value in described.items()}
+    places: dict[str, Any] = {
+        name: tuple(cast("list[str]", value)) if isinstance(value, list) else value
+        for name, value in described.items()
+    }
     wall = Wall(layers=layers, **places)
     env = {"PATH": os.environ["PATH"]}
     async with supervised(order["argv"], cwd=Path(order["cwd"]), env=env, wall=wall) as process:
         async for chunk in process.stdout:
             os.write(1, chunk)
         return await process.wait()
-
-
-def _as_described(value: Any) -> Any:
-    return tuple(cast("list[str]", value)) if isinstance(value, list) else value
 
 
 if __name__ == "__main__":

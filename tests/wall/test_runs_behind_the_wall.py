@@ -188,6 +188,12 @@ def test_a_setting_of_the_user_allows_more(stage: Walled) -> None:
     assert (stage.room / "tool/x").exists()
 
 
+@hides
+def test_a_secret_that_the_user_allows_to_be_written_is_not_hidden(stage: Walled) -> None:
+    allowed = {"AMELIA_WALL__WRITES": toml([str(stage.room / ".ssh")])}
+    assert "secret" in tried(stage, f"cat {stage.room}/.ssh/id_ed25519", env=allowed)
+
+
 def test_hooks_of_the_repository_work_and_write_nothing_outside(stage: Walled) -> None:
     hook = stage.repo.path / ".git/hooks/pre-commit"
     hook.write_text(f"#!/bin/sh\necho x > {stage.room}/hooked\necho formatted >> a\ngit add a\n")

@@ -50,7 +50,7 @@ class Leftover:
     def places(self) -> tuple[Path, ...]:
         """The files and directories that go."""
         run = self.directory
-        return (run.path,) if self.is_review else (run.lanes, run.store, run.checks)
+        return (run.path,) if self.is_review else (run.lanes, run.store, run.checks, run.agents)
 
     @property
     def size(self) -> int:

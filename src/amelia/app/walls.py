@@ -21,7 +21,7 @@ from functools import cached_property
 from pathlib import Path
 
 from amelia.app.caches import MANIFESTS, Cached, give_caches, written_below
-from amelia.drive.homes import settings_of, states_of
+from amelia.drive.homes import logins_of, settings_of, states_of
 from amelia.model.agents import AgentSettings, Role
 from amelia.model.errors import ConfigError
 from amelia.model.walls import Network, Wall, WallMode, WallSettings
@@ -105,7 +105,13 @@ class Walls:
         needs_no_network = agent.driver == _SCRIPT and not role.may_write
         caches = self._caches(home / "caches", is_layered=role.may_write)
         return self._wall(
-            home, own, caches, shows=(worktree,), fixes=states.fixes, may_be_offline=needs_no_network
+            home,
+            own,
+            caches,
+            shows=(worktree,),
+            fixes=states.fixes,
+            logins=logins_of(agent),
+            may_be_offline=needs_no_network,
         )
 
     def of_setup(self, worktree: Path) -> Wall | None:
@@ -153,6 +159,7 @@ class Walls:
         *,
         shows: tuple[Path, ...] = (),
         fixes: tuple[Path, ...] = (),
+        logins: tuple[Path, ...] = (),
         may_be_offline: bool = False,
     ) -> Wall:
         temporary, git = home / "tmp", home / "git"
@@ -162,7 +169,7 @@ class Walls:
         is_private = find_kernel().has_namespaces and not self._is_in_tmp
         return Wall(
             writes=_texts(*own, git, caches.folder, *map(Path, self.settings.writes)),
-            hides=_texts(*self._hidden, *map(Path, self.settings.hides)),
+            hides=_texts(*(path for path in self._hidden if path not in logins), *self._hidden_by_user),
             shows=_texts(*shows, home, *self._shown),
             fixes=_texts(*fixes),
             layers=caches.layers,
@@ -191,8 +198,17 @@ class Walls:
     def _hidden(self) -> tuple[Path, ...]:
         """The secrets of the user, doors to services, and everything of Amelia's."""
         state = self.directory.path.parent.parent
-        secrets = [Path.home() / name for name in SECRETS]
+        allowed = tuple(map(Path, self.settings.writes))
+        secrets = [
+            path
+            for path in (Path.home() / name for name in SECRETS)
+            if not any(path.is_relative_to(top) for top in allowed)
+        ]
         return (*secrets, *map(Path, DOORS), state / "runs", state / "reviews", *self._checkout.secrets)
+
+    @property
+    def _hidden_by_user(self) -> tuple[Path, ...]:
+        return tuple(map(Path, self.settings.hides))
 
     @cached_property
     def _checkout(self) -> "_Checkout":

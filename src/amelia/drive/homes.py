@@ -103,6 +103,22 @@ class States:
     fixes: tuple[Path, ...] = ()
 
 
+_LOGINS: Mapping[str, tuple[str, ...]] = {"copilot": (".config/gh",), "gemini": (".config/gcloud",)}
+"""The logins of other programs that an agent uses."""
+
+
+def logins_of(agent: AgentSettings) -> tuple[Path, ...]:
+    """Returns the directories with logins that an agent needs to read, besides its own."""
+    named = [Path.home() / place for place in _LOGINS.get(agent.driver, ())]
+    if agent.driver == "claude" and agent.base_url is None:
+        from amelia.drive.claude.login import clouds_in_use  # noqa: PLC0415 - only if it is asked for
+        from amelia.drive.claude.settings import read_claude_settings  # noqa: PLC0415
+
+        for cloud in clouds_in_use(read_claude_settings()):
+            named += [(Path.home() / usual).parent for usual in cloud.files.values()]
+    return tuple(named)
+
+
 def settings_of(agent: AgentSettings) -> tuple[str, ...]:
     """Returns the names of what a user has said to an agent, in a directory of the run's own."""
     home = HOMES.get(agent.driver)

@@ -39,6 +39,13 @@ class Login:
         with suppress(OSError), _locked(self.users.parent):
             self._step()
 
+    def forget(self) -> None:
+        """Removes the copy, unless it holds something that could not be brought to the user's file."""
+        inside = _read(self.inside)
+        if inside is not None and inside == _read(self.users):
+            for copy in (self.inside, self.common):
+                copy.unlink(missing_ok=True)
+
     def _step(self) -> None:
         users, inside, common = _read(self.users), _read(self.inside), _read(self.common)
         newest = inside if self._is_renewed_inside(users, inside, common=common) else users
@@ -59,7 +66,7 @@ class Login:
 
 @contextmanager
 def in_step(login: Login | None) -> Generator[None]:
-    """Keeps a login in step for the length of a block, and once more at its end."""
+    """Keeps a login in step for the length of a block, and once more at its end; then the copy is gone."""
     if login is None:
         yield
         return
@@ -82,6 +89,7 @@ def in_step(login: Login | None) -> Generator[None]:
         is_over.set()
         thread.join(_PATIENCE)
         login.step()
+        login.forget()
 
 
 @contextmanager

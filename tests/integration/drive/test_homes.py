@@ -4,7 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from amelia.drive.homes import HOMES, folders_of, furnish, move_in, settings_of, settle_logins, states_of
+from amelia.drive.homes import (
+    HOMES,
+    folders_of,
+    furnish,
+    logins_of,
+    move_in,
+    settings_of,
+    settle_logins,
+    states_of,
+)
 from amelia.model.agents import AgentSettings, Role, TurnSpec
 from amelia.model.walls import Wall
 
@@ -96,6 +105,14 @@ def test_sessions_are_looked_for_where_they_are_written(home: Path) -> None:
     assert folders_of(CLAUDE, home / "agents") == [home / "agents/1-developer/config", home / ".claude"]
     assert folders_of(CLAUDE, None) == [home / ".claude"]
     assert folders_of(CLAUDE, home / "none") == [home / ".claude"]
+
+
+def test_the_login_of_a_cloud_is_read_by_who_asks_it(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert logins_of(AgentSettings(driver="claude")) == ()
+    monkeypatch.setenv("CLAUDE_CODE_USE_BEDROCK", "1")
+    assert home / ".aws" in logins_of(AgentSettings(driver="claude"))
+    assert logins_of(AgentSettings(driver="claude", base_url="http://127.0.0.1")) == ()
+    assert logins_of(AgentSettings(driver="codex")) == ()
 
 
 def test_other_agents_write_where_they_always_do_but_for_their_settings(home: Path) -> None:
