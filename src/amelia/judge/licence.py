@@ -11,12 +11,13 @@ for what is the unit's own: files of its test tasks, and files that a person gra
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from amelia.judge.globs import covered
 from amelia.judge.outcomes import Outcomes, has_single_tests
-from amelia.judge.trusted import Custody
+from amelia.judge.trusted import Custody, is_source
 from amelia.model.evidence import (
     THE_COMMAND,
     Change,
@@ -56,19 +57,24 @@ class Touched:
     """What a unit changed of the judge's; `own` are the files that it may change.
 
     `tests` are test files that it changed or removed, `new_tests` those it added; `others` are support,
-    settings, and files of which parts are the judge's; `mixed` are files that build and test at once.
+    settings, and files of which parts are the judge's; `inside` are sources with tests inside, of which
+    those that are `unclear` cannot be told from the source; `mixed` are files that build and test at once,
+    and those that are `excused` among them made no difference.
     """
 
     own: tuple[str, ...] = ()
     tests: tuple[str, ...] = ()
     new_tests: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
+    inside: tuple[str, ...] = ()
+    unclear: tuple[str, ...] = ()
     mixed: tuple[str, ...] = ()
+    excused: tuple[str, ...] = ()
 
     @property
     def foreign(self) -> tuple[str, ...]:
         """All files of the judge's that are not the unit's own."""
-        return (*self.tests, *self.new_tests, *self.others, *self.mixed)
+        return (*self.tests, *self.new_tests, *self.others, *self.inside, *self.mixed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,14 +83,14 @@ class JudgeTree:
 
     Without a tree there is nothing to run: nothing of the judge's is different. Where nothing but test files
     is different and the runner can be told which to run, `apart` are those that the unit left, and only they
-    are run on its own tree. Files that build and test at once are as
-    they were, too; if that is too strict, `otherwise` has them as the unit left them.
+    are run on its own tree. Files that build and test at once are as the unit left them; with `stricter`
+    they are as they were, too, and if all passes there nobody has to rule on them.
     """
 
     touched: Touched = Touched()
     tree: str | None = None
     apart: tuple[str, ...] | None = None
-    otherwise: "JudgeTree | None" = None
+    stricter: "JudgeTree | None" = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +135,7 @@ def touched(
     guarded: Iterable[str] = (),
 ) -> Touched:
     """Sorts the changes of a unit; `guarded` are the files of the tests that it was to make pass."""
-    found: dict[str, list[str]] = {"own": [], "tests": [], "new_tests": [], "others": [], "mixed": []}
+    found: dict[str, list[str]] = defaultdict(list)
     kept = frozenset(guarded)
     for change in changes:
         path, whose = change.path, custody(change.path)
@@ -142,9 +148,21 @@ def touched(
 def _kind(change: Change, whose: Custody) -> str:
     if whose is Custody.MIXED:
         return "mixed"
+    if whose is Custody.PART and is_source(change.path):
+        return "inside"
     if whose is not Custody.TEST:
         return "others"
     return "new_tests" if change.status is ChangeStatus.ADDED else "tests"
+
+
+def without_mixed(judges: JudgeTree, before: Outcomes, strictly: Outcomes) -> JudgeTree:
+    """Returns what is to be judged if files that build and test at once, as they were, make no difference."""
+    passed = {name for name, one in before.items() if one.status is TestStatus.PASSED and name != THE_COMMAND}
+    wanted = passed or {THE_COMMAND}
+    if any(name not in strictly or strictly[name].status is not TestStatus.PASSED for name in wanted):
+        return judges
+    found = judges.touched
+    return replace(judges, touched=replace(found, mixed=(), excused=(*found.excused, *found.mixed)))
 
 
 def _is_own(path: str, whose: Custody, demands: Demands) -> bool:
@@ -161,7 +179,7 @@ def _is_own(path: str, whose: Custody, demands: Demands) -> bool:
 def of_trial(trial: Trial) -> Iterator[Problem | Note | Evidence]:
     """Finds what the tests as they were say of the unit."""
     touched = trial.touched
-    for path in touched.mixed:
+    for path in (*touched.mixed, *touched.unclear):
         yield Evidence(path, (path,))
     if trial.judges.tree is None:
         return
@@ -173,7 +191,7 @@ def of_trial(trial: Trial) -> Iterator[Problem | Note | Evidence]:
     yield from found
     blamed = {path for each in found if isinstance(each, Evidence) for path in each.files}
     if not any(isinstance(each, Problem) for each in found):
-        for path in (*touched.tests, *touched.others):
+        for path in (*touched.tests, *touched.others, *touched.inside, *touched.excused):
             if path not in blamed:
                 text = f"This unit changed {path}; what passed before passes without that, too."
                 yield Note(NoteCode.CHANGED_TESTS, text, path)
@@ -210,13 +228,13 @@ def _blamed(touched: Touched, file: str | None) -> tuple[str, ...]:
     """Returns the files that may have made a test pass: its own, or else those that more tests read."""
     if file in touched.tests:
         return (file,)
-    return touched.others or touched.tests or touched.new_tests
+    return touched.others or touched.inside or touched.tests or touched.new_tests
 
 
 def _is_licensed(trial: Trial, path: str) -> bool:
-    return covered(path, trial.demands.declared) or _is_spoken_of(
-        path, trial.demands.section, trial.texts.get(path, "")
-    )
+    """Says whether the plan lets the unit change a file; with a source it does not name the tests inside."""
+    is_declared = covered(path, trial.demands.declared) and path not in trial.touched.inside
+    return is_declared or _is_spoken_of(path, trial.demands.section, trial.texts.get(path, ""))
 
 
 def _is_spoken_of(path: str, section: str, text: str) -> bool:

@@ -142,7 +142,8 @@ def judge_branch(
     demands = Demands(types=(), required_green=required, open_red=waived)
     found: list[_Finding] = [*_of_receipts(demands, base, result)]
     if judges is not None and result is not None:
-        before = {name: one for name, one in outcomes(base).items() if name not in waived}
+        given = {*waived, *judges.touched.own}
+        before = {name: one for name, one in outcomes(base).items() if given.isdisjoint((name, one.file))}
         now = observed(result, again).outcomes
         trial = Trial(demands=Demands(types=()), judges=judges, before=before, now=now)
         found.extend(_tried(trial, trusted, is_frozen=True))

@@ -25,7 +25,7 @@ from amelia.judge.splice.tables import is_tool
 from amelia.model.evidence import RunnerKind, TestCommand
 from amelia.plan.paths import is_test, words
 
-__all__ = ["Custody", "custody", "is_test_code", "recipe_files", "recipe_texts"]
+__all__ = ["Custody", "custody", "is_source", "is_test_code", "recipe_files", "recipe_texts"]
 
 
 class Custody(Enum):
@@ -180,6 +180,11 @@ def _of_sources(at: _Path, recipe: Recipe) -> Custody:
     if recipe.is_told(at.whole):
         return Custody.TEST
     return Custody.SETTINGS if recipe.is_named(at.whole) else Custody.SOURCE
+
+
+def is_source(path: str) -> bool:
+    """Says whether a path is a program, and no settings."""
+    return path.rpartition(".")[2].lower() in _CODE
 
 
 def is_test_code(path: str) -> bool:

@@ -15,7 +15,8 @@ from anyio import to_thread
 
 from amelia.judge.environment import Environment, Walls
 from amelia.judge.leftovers import Managed
-from amelia.judge.licence import JudgeTree
+from amelia.judge.licence import JudgeTree, without_mixed
+from amelia.judge.outcomes import outcomes
 from amelia.judge.reading import Remains, make_room, read_receipt, unable
 from amelia.judge.receipts import Receipts, joined
 from amelia.judge.rules import MAY_BE_CHANCE, judge, judge_branch
@@ -131,9 +132,9 @@ class Verifier:
                 trusted=trusted,
             )
 
-        if judges is not None and judges.otherwise is not None and _is_doubtful(judged(None)):
-            judges = judges.otherwise
-            trusted = await self._as_they_were(judges, checkout)
+        if judges is not None and judges.stricter is not None:
+            excuse = await self._as_they_were(judges.stricter, checkout)
+            judges = without_mixed(judges, outcomes(baseline), outcomes(excuse[0]) if excuse else {})
         if trusted and _is_doubtful(judged(None)):
             trusted = (*trusted, *await self._as_they_were(judges, checkout, run=2))
         return self._noted(await self._twice(judged, delta.tree, checkout), delta.tree), result

@@ -31,7 +31,7 @@ from amelia.record.versions import read_version, write_version
 from amelia.run.asking import Answer, Desk, Question, Tell, ask
 from amelia.run.faults import for_person
 from amelia.run.waiting import wait_out, wait_until
-from amelia.system.git_commands import blob_size, read_blob
+from amelia.system.git_contents import blob_size, read_blob
 from amelia.system.git_places import Lane, Purpose, Store
 from amelia.workspace.lanes import prepare
 

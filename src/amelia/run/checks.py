@@ -104,7 +104,7 @@ async def verify_branch(shop: Workshop, command: VerifyBranch) -> tuple[ev.Event
         open_red=command.open_red,
         waived=command.waived,
         checkout=_checkout_in(shop, _BRANCH_LANE, base=command.base),
-        judges=await to_thread.run_sync(branch_tree, (base, tip), command.restored, shop),
+        judges=await to_thread.run_sync(branch_tree, (base, tip), (command.restored, command.licensed), shop),
     )
     if not verdict.passed:
         shop.verifier.forget(tip)  # whoever resumes the run wants it tested anew

@@ -34,7 +34,7 @@ from amelia.model.state import (
 from amelia.schedule.budget import is_held, left_for
 from amelia.schedule.pick import startable
 from amelia.schedule.progress import progress_of
-from amelia.schedule.red import expected, owed_and_waived, red_tasks, unlicensed
+from amelia.schedule.red import changed_tests, expected, owed_and_waived, red_tasks
 from amelia.schedule.retry import after_failure
 
 
@@ -216,7 +216,14 @@ def _closing(run: RunState) -> cmd.Command:
     if not all(isinstance(state, Landed | Skipped) for state in run.units.values()):
         return cmd.Record(ev.RunFinished(Outcome(Result.NEEDS_HUMAN, Reason.BLOCKED)))
     if run.branch is Branch.UNVERIFIED:
-        return cmd.VerifyBranch(run.tip, run.facts.base, *owed_and_waived(run), restored=unlicensed(run))
+        edits = changed_tests(run)
+        return cmd.VerifyBranch(
+            run.tip,
+            run.facts.base,
+            *owed_and_waived(run),
+            restored=edits.others,
+            licensed=edits.licensed if edits.others else (),
+        )
     return _conclusion(run)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from amelia.model.commands import Expected
+from amelia.model.evidence import TestEdits
 from amelia.model.git import CommitId
 from amelia.model.plan import Task, TaskId, TaskType, Unit, UnitId
 from amelia.model.state import Landed, RunState, Skipped
@@ -79,11 +80,12 @@ def owed_and_waived(run: RunState) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(owed), tuple(waived)
 
 
-def unlicensed(run: RunState) -> tuple[str, ...]:
-    """Returns the files of tests that landed units changed, and none of them was to change."""
+def changed_tests(run: RunState) -> TestEdits:
+    """Returns the files of tests that landed units changed: those that one was to change, and the others."""
     landed = [state.edits for state in run.units.values() if isinstance(state, Landed)]
     licensed = {path for edits in landed for path in edits.licensed}
-    return tuple(sorted({path for edits in landed for path in edits.others} - licensed))
+    others = {path for edits in landed for path in edits.others} - licensed
+    return TestEdits(licensed=tuple(sorted(licensed)), others=tuple(sorted(others)))
 
 
 def _of_type(tasks: Iterable[Task], kind: TaskType) -> list[Task]:

@@ -263,18 +263,6 @@ def diff_text(
     return run_git(where, *_DIFF, *flags, *algorithm, base, tree, "--", *paths, call=Call(limit=limit)).out
 
 
-def read_blob(where: Repository, tree: Treeish, path: str) -> bytes | None:
-    """Returns the content of a file in a tree."""
-    answer = run_git(where, "cat-file", "blob", f"{tree}:{path}", call=_ANY)
-    return answer.out if answer.code == 0 else None
-
-
-def blob_size(where: Repository, tree: Treeish, path: str) -> int | None:
-    """Returns how many bytes a file in a tree has."""
-    answer = run_git(where, "cat-file", "-s", f"{tree}:{path}", call=_ANY)
-    return int(answer.text) if answer.code == 0 else None
-
-
 def list_paths(where: Repository, tree: Treeish) -> tuple[str, ...]:
     """Returns the paths of all files in a tree."""
     return tuple(run_git(where, "ls-tree", "-r", "-z", "--name-only", "--full-tree", tree).fields)

@@ -45,8 +45,7 @@ REPORT = "AMELIA_REPORT"
 MARK = "AMELIA_SUPERVISED"
 """The environment variable that all processes of one tree have in common; its value is the tree's token."""
 
-CANNOT_START = 127
-LOCK_IS_HELD = 125
+CANNOT_START, LOCK_IS_HELD = 127, 125
 ASKS_TO_END = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 EXPECTED = (*ASKS_TO_END, signal.SIGQUIT, signal.SIGPIPE, signal.SIGXFSZ)
 """What a program expects to have its usual effect, whatever Python or `nohup` ignores for us."""
@@ -358,8 +357,7 @@ def end_all(child: int) -> None:
                 pass
         except ChildProcessError:
             return  # orphans are our children, so that none is left without a look at all processes
-        left = descendants([os.getpid()])
-        kill(left, signal.SIGSTOP)  # else a script whose command is gone goes on with the next one
+        kill(left := descendants([os.getpid()]), signal.SIGSTOP)  # else a script would go on
         kill(left)
         time.sleep(PAUSE)
 

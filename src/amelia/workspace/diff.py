@@ -4,11 +4,12 @@
 - Text for reviewers is bounded; what is cut is said to be cut.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from amelia.model.evidence import Change, ChangeStatus
 from amelia.model.git import CommitId, Patch, Treeish
-from amelia.system.git_commands import blob_size, diff_text, list_paths, raw_changes, read_blob
+from amelia.system.git_commands import diff_text, list_paths, raw_changes
+from amelia.system.git_contents import blob_size, read_blob, read_blobs
 from amelia.system.git_places import Store
 from amelia.workspace.submodules import is_known
 
@@ -51,6 +52,11 @@ def patch(
 def file_at(store: Store, tree: Treeish, path: str) -> bytes | None:
     """Returns the content of a file in a tree, or nothing if there is no such file."""
     return read_blob(store.repository, tree, path)
+
+
+def files_at(store: Store, tree: Treeish, paths: Iterable[str]) -> dict[str, bytes]:
+    """Returns the contents of those files that a tree has."""
+    return read_blobs(store.repository, tree, list(paths))
 
 
 def file_size(store: Store, tree: Treeish, path: str) -> int | None:

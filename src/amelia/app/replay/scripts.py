@@ -16,7 +16,8 @@ from amelia.model.agents import Ending, Usage
 from amelia.model.errors import AmeliaError
 from amelia.model.git import Treeish
 from amelia.system.git import Repository
-from amelia.system.git_commands import raw_changes, read_blob
+from amelia.system.git_commands import raw_changes
+from amelia.system.git_contents import read_blob
 
 Table: TypeAlias = Mapping[str, object]
 
