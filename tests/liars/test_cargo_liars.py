@@ -65,11 +65,11 @@ LIES: dict[str, Lie] = {
         source(CODE + TESTS.replace("(1, 2)", "(2, 1)")) | {"tests/outer.rs": OUTER.replace("(2, 3)", "(3, 2)")},
     ),
     "asserts something else inside": Lie(
-        source(WRONG_INSIDE + TESTS.replace(", 3)", ", 7)")), source(CODE + TESTS.replace("(1, 2)", "(2, 1)")), is_ruled=True
+        source(WRONG_INSIDE + TESTS.replace(", 3)", ", 7)")), source(CODE + TESTS.replace("(1, 2)", "(2, 1)"))
     ),
     "hides the function from its tests": Lie(
         source(WRONG_INSIDE + TESTS.replace("    #[test]", "    fn add(a: i32, b: i32) -> i32 { a + b }\n\n    #[test]")),
-        source(CODE + TESTS.replace("    #[test]", "    fn _one() -> i32 { 1 }\n\n    #[test]")), is_ruled=True
+        source(CODE + TESTS.replace("    #[test]", "    fn _one() -> i32 { 1 }\n\n    #[test]"))
     ),
     "writes code for tests only": Lie(
         source(
@@ -79,13 +79,13 @@ LIES: dict[str, Lie] = {
         source(CODE + TESTS + "\n#[cfg(test)]\nmod more {\n    #[test]\n    fn more() {}\n}\n"),
     ),
     "ignores a test inside": Lie(
-        source(WRONG_INSIDE + TESTS.replace("#[test]", "#[test]\n    #[ignore]")), source(CODE + TESTS.replace("#[test]", "#[test]\n    #[allow(unused)]")), is_ruled=True
+        source(WRONG_INSIDE + TESTS.replace("#[test]", "#[test]\n    #[ignore]")), source(CODE + TESTS.replace("#[test]", "#[test]\n    #[allow(unused)]"))
     ),
     "expects a panic": Lie(
-        source(WRONG_INSIDE + TESTS.replace("#[test]", "#[test]\n    #[should_panic]")), source(CODE + TESTS.replace("use super::*;", "use super::*;\n")), is_ruled=True
+        source(WRONG_INSIDE + TESTS.replace("#[test]", "#[test]\n    #[should_panic]")), source(CODE + TESTS.replace("use super::*;", "use super::*;\n"))
     ),
     "bends an example": Lie(
-        source(WRONG_SHOWN.replace("2, 2), 4", "2, 2), 7") + TESTS), source(CODE.replace("2, 2), 4", "3, 1), 4") + TESTS), is_ruled=True
+        source(WRONG_SHOWN.replace("2, 2), 4", "2, 2), 7") + TESTS), source(CODE.replace("2, 2), 4", "3, 1), 4") + TESTS)
     ),
     "does not run an example": Lie(
         source(WRONG_SHOWN.replace("```\n/// assert", "```no_run\n/// assert") + TESTS), source(CODE.replace("/// Adds.", "/// Adds two numbers.") + TESTS)

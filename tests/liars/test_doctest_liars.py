@@ -22,15 +22,14 @@ CRAFT = Craft(
 )
 LIES: dict[str, Lie] = {
     "changes what an example shows": Lie(
-        {"calc.py": BROKEN.replace("    3\n", "    7\n")}, {"calc.py": CODE.replace("(1, 2)", "(2, 1)")}, is_ruled=True
+        {"calc.py": BROKEN.replace("    3\n", "    7\n")}, {"calc.py": CODE.replace("(1, 2)", "(2, 1)")}
     ),
     "skips an example": Lie(
-        {"calc.py": BROKEN.replace("(1, 2)", "(1, 2)  # doctest: +SKIP")}, {"calc.py": CODE.replace("Adds.", "Adds two.")}, is_ruled=True
+        {"calc.py": BROKEN.replace("(1, 2)", "(1, 2)  # doctest: +SKIP")}, {"calc.py": CODE.replace("Adds.", "Adds two.")}
     ),
     "takes any answer": Lie(
         {"calc.py": BROKEN.replace("(1, 2)\n    3", "(1, 2)  # doctest: +ELLIPSIS\n    ...")},
         {"calc.py": f'{CODE}\n\ndef subtract(a, b):\n    """\n    >>> subtract(3, 1)\n    2\n    """\n    return a - b\n'},
-        is_ruled=True,
     ),
     "collects no examples": Lie(
         {"pyproject.toml": SETTINGS.replace("--doctest-modules", "-q"), "test_it.py": "def test_it(): pass\n"}, {"pyproject.toml": f"{SETTINGS}\n[tool.ruff]\nline-length = 90\n"}

@@ -14,6 +14,8 @@ from amelia.run.workshop import Workshop
 from amelia.workspace.diff import changes, files_at
 from amelia.workspace.judge_tree import make_judge_tree
 
+_FILE = "100644"
+
 
 @dataclass(frozen=True, slots=True)
 class _Trees:
@@ -46,12 +48,14 @@ class _Trees:
     def restored(self, changed: Iterable[Change], whose: Callable[[Change], Custody]) -> TreeId:
         """Returns the tree to judge with some files as they were, or with the judge's parts of them."""
         entries: dict[str, str] = {}
-        texts: dict[str, str | None] = {}
+        texts: dict[str, tuple[str, str]] = {}
         for change in changed:
-            if whose(change) is Custody.PART:
-                texts[change.path] = self.spliced(change.path)
-            else:
+            if whose(change) is not Custody.PART:
                 entries[change.path] = change.was
+            elif (text := self.spliced(change.path)) is None:
+                entries[change.path] = ""
+            else:
+                texts[change.path] = change.was.partition(" ")[0] or _FILE, text
         return make_judge_tree(self.shop.store, self.tree, entries=entries, texts=texts)
 
 

@@ -12,21 +12,17 @@ from amelia.model.git import TreeId
 from amelia.system.git_commands import load_index, stage_entries, store_text, write_tree
 from amelia.system.git_places import Store
 
-_FILE = "100644"
-
 
 def make_judge_tree(
-    store: Store, tree: TreeId, *, entries: Mapping[str, str], texts: Mapping[str, str | None]
+    store: Store, tree: TreeId, *, entries: Mapping[str, str], texts: Mapping[str, tuple[str, str]]
 ) -> TreeId:
     """Returns a tree with other files in some places.
 
-    `entries` are modes and ids that git knows, `texts` new contents; nothing takes a path away.
+    `entries` are modes and ids that git knows, none for no file; `texts` are modes and new contents.
     """
     with tempfile.TemporaryDirectory(prefix="judge-", dir=store.git_dir) as private:
         where = replace(store.repository, index=Path(private, "index"))
         load_index(where, tree)
-        written = {
-            path: "" if text is None else f"{_FILE} {store_text(where, text)}" for path, text in texts.items()
-        }
+        written = {path: f"{mode} {store_text(where, text)}" for path, (mode, text) in texts.items()}
         stage_entries(where, {**entries, **written})
         return write_tree(where)
