@@ -15,21 +15,26 @@ def test_every_kind_of_change_is_told(run: Run) -> None:
     (agent.path / ".gitignore").unlink()
     (agent.path / ".gitignore").symlink_to("elsewhere")
     taken = run.snapshot()
+
+    def was(path: str) -> str:
+        """Returns a file as it was, in git's words."""
+        mode, _, name, _ = run.repo.git("ls-tree", run.base, path).split()
+        return f"{mode} {name}"
+
     assert changes(run.store, run.base, taken.tree) == (
-        Change(path=".gitignore", status=ChangeStatus.TYPE, added=1, deleted=1),
-        Change(path="README.md", status=ChangeStatus.DELETED, deleted=1),
+        Change(path=".gitignore", status=ChangeStatus.TYPE, was=was(".gitignore"), added=1, deleted=1),
+        Change(path="README.md", status=ChangeStatus.DELETED, was=was("README.md"), deleted=1),
         Change(path="bin", status=ChangeStatus.ADDED, is_binary=True),
         Change(path="new name é\n.txt", status=ChangeStatus.ADDED, added=2),
-        Change(path="src/app.py", status=ChangeStatus.MODIFIED, added=2, deleted=1),
+        Change(path="src/app.py", status=ChangeStatus.MODIFIED, was=was("src/app.py"), added=2, deleted=1),
     )
 
 
 def test_a_change_of_mode_is_a_change(run: Run) -> None:
     (run.prepare().path / "src/app.py").chmod(0o755)
     taken = run.snapshot()
-    assert changes(run.store, run.base, taken.tree) == (
-        Change(path="src/app.py", status=ChangeStatus.MODIFIED),
-    )
+    (change,) = changes(run.store, run.base, taken.tree)
+    assert (change.path, change.status, change.added) == ("src/app.py", ChangeStatus.MODIFIED, 0)
 
 
 def test_a_rename_is_a_deletion_and_an_addition(run: Run) -> None:
