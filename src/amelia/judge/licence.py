@@ -231,10 +231,15 @@ def _blamed(touched: Touched, file: str | None) -> tuple[str, ...]:
     return touched.others or touched.inside or touched.tests or touched.new_tests
 
 
+def is_declared(path: str, demands: Demands, touched: Touched) -> bool:
+    """Says whether the plan names a file of tests; with a source it does not name the tests inside."""
+    return covered(path, demands.declared) and path not in touched.inside
+
+
 def _is_licensed(trial: Trial, path: str) -> bool:
-    """Says whether the plan lets the unit change a file; with a source it does not name the tests inside."""
-    is_declared = covered(path, trial.demands.declared) and path not in trial.touched.inside
-    return is_declared or _is_spoken_of(path, trial.demands.section, trial.texts.get(path, ""))
+    """Says whether the plan lets the unit change a file."""
+    text = trial.texts.get(path, "")
+    return is_declared(path, trial.demands, trial.touched) or _is_spoken_of(path, trial.demands.section, text)
 
 
 def _is_spoken_of(path: str, section: str, text: str) -> bool:

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from amelia.judge.blame import Case, Red, findings
 from amelia.judge.globs import covers
-from amelia.judge.licence import Evidence, JudgeTree, Trial, of_trial
+from amelia.judge.licence import Evidence, JudgeTree, Trial, is_declared, of_trial
 from amelia.judge.outcomes import Outcomes, has_single_tests, observed, outcomes
 from amelia.judge.scope import protected_paths, undeclared, unknown_submodules
 from amelia.judge.trusted import is_test_code
@@ -94,7 +94,7 @@ def judge(
     verdict = _verdict(
         demands, found, changed=changed, receipts=(baseline, result, again), as_they_were=as_they_were
     )
-    return replace(verdict, edits=_edits(judges, found))
+    return replace(verdict, edits=_edits(judges, found, demands))
 
 
 def _tried(
@@ -106,15 +106,17 @@ def _tried(
     return of_trial(replace(trial, trusted=_settled(trusted), fault=fault, is_frozen=is_frozen))
 
 
-def _edits(judges: JudgeTree | None, found: Iterable[_Finding]) -> TestEdits:
+def _edits(judges: JudgeTree | None, found: Iterable[_Finding], demands: Demands) -> TestEdits:
     if judges is None:
         return TestEdits()
     evidence = [one for one in found if isinstance(one, Evidence)]
-    licensed = dict.fromkeys([*judges.touched.own, *(file for one in evidence for file in one.files)])
+    touched, ruled = judges.touched, [file for one in evidence for file in one.files]
+    declared = [path for path in touched.foreign if is_declared(path, demands, touched)]
+    licensed = dict.fromkeys([*touched.own, *declared, *ruled])
     return TestEdits(
         ruled=_named(evidence),
         licensed=tuple(licensed),
-        others=tuple(path for path in judges.touched.foreign if path not in licensed),
+        others=tuple(path for path in touched.foreign if path not in licensed),
     )
 
 
