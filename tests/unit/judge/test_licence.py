@@ -4,7 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from amelia.judge.licence import Evidence, JudgeTree, Touched, Trial, of_trial, touched
+from amelia.judge.licence import (
+    Evidence,
+    JudgeTree,
+    Touched,
+    Trial,
+    is_declared,
+    of_trial,
+    touched,
+    without_mixed,
+)
 from amelia.judge.trusted import custody
 from amelia.model.evidence import (
     THE_COMMAND,
@@ -185,3 +194,40 @@ def test_files_that_build_and_test_at_once_are_ruled_on_by_name() -> None:
     assert verdicts(replace(tried, judges=replace(tried.judges, tree=None))) == [
         Evidence("tsconfig.json", ("tsconfig.json",))
     ]
+
+
+MIXED = JudgeTree(touched=Touched(mixed=("tsconfig.json",)), tree="tree")
+
+
+@pytest.mark.parametrize(
+    ("before", "strictly", "is_excused"),
+    [
+        (results(PASSED), results(PASSED), True),
+        (results(PASSED), results(FAILED), False),
+        (results(PASSED), {}, False),
+        (results(FAILED), results(FAILED, THE_COMMAND, None), False),
+        (results(PASSED, THE_COMMAND, None), results(PASSED, THE_COMMAND, None), True),
+    ],
+    ids=["all passes", "a test fails", "nothing was seen", "nothing passed before", "the command passes"],
+)
+def test_files_that_build_and_test_are_excused_if_all_passes_with_them_as_they_were(
+    before: dict[str, TestResult],
+    strictly: dict[str, TestResult],
+    is_excused: bool,  # noqa: FBT001 - a row of the table
+) -> None:
+    found = without_mixed(MIXED, before, strictly).touched
+    assert (found.excused if is_excused else found.mixed) == ("tsconfig.json",)
+    assert (found.mixed if is_excused else found.excused) == ()
+
+
+def test_who_declares_a_source_does_not_declare_the_tests_inside() -> None:
+    inside = Touched(inside=("src/lib.rs",))
+    declares = replace(IMPL, declared=("src/lib.rs",))
+    assert codes(trial(declares, files=inside)) == [ProblemCode.WEAKENED_TESTS]
+    assert not is_declared("src/lib.rs", declares, inside)
+    assert is_declared("src/lib.rs", declares, Touched(others=("src/lib.rs",)))
+
+
+def test_tests_that_cannot_be_told_from_their_source_are_ruled_on() -> None:
+    tried = trial(files=Touched(inside=("src/lib.rs",), unclear=("src/lib.rs",)), was=PASSED)
+    assert Evidence("src/lib.rs", ("src/lib.rs",)) in verdicts(tried)
