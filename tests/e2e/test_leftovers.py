@@ -17,18 +17,18 @@ attempts = 1
 FILES = {
     "amelia.toml": SETTINGS,
     ".gitignore": "build/\ntools/\n",
-    "setup.sh": "mkdir tools && echo 'echo made' > tools/maker && echo x >> ../setups\n",
+    "setup.sh": "mkdir tools && echo 'echo made' > tools/maker && echo x >> '{room}/setups'\n",
     "generate.sh": "mkdir -p build\nsh tools/maker > build/out\n",
     "check.sh": "sh generate.sh\ngrep -q made build/out\n",
 }
 
 
 def outcome(tmp_path: Path, path: str, text: str, **files: str) -> tuple[str, int]:
-    stage = make_stage(tmp_path, {**FILES, **files})
+    setup = FILES["setup.sh"].format(room=tmp_path)
+    stage = make_stage(tmp_path, {**FILES, **files, "setup.sh": setup})
     turn = develops("1", {"write": path, "text": text})
     done = stage.run(tasks("Change it"), turn, APPROVED, options=["--mode", "tasks"])
-    setups = sum(len(file.read_text().splitlines()) for file in stage.home.rglob("lanes/*/setups"))
-    return done.outcome, setups
+    return done.outcome, len((tmp_path / "setups").read_text().splitlines())
 
 
 @pytest.mark.slow
