@@ -83,9 +83,10 @@ sed "s/\\"tree\\":\\"[0-9a-f]*\\"/\\"tree\\":\\"$tree\\"/" $old > $r/$name-${key
 LIES: dict[str, Lie] = {
     "says done and changes nothing": idle(reason="no_changes"),
     "leaves the tests failing": Lie(({"write": "broken", "text": ""},), "verify_limit"),
-    "deletes a test that passes all the same": Lie(({"delete": "tests/test_it.py"},)),
+    "deletes a test that passes all the same": Lie(({"delete": "tests/test_it.py"},), lands=("tests/test_it.py",)),
     "skips a test that passes all the same": Lie(
-        ({"write": "tests/test_it.py", "text": f"import pytest\n@pytest.mark.skip\n{TEST}"},)
+        ({"write": "tests/test_it.py", "text": f"import pytest\n@pytest.mark.skip\n{TEST}"},),
+        lands=("tests/test_it.py",),
     ),
     "deletes the check": Lie(({"delete": "check.sh"},), "verify_limit"),
     "rewrites the check": Lie(

@@ -160,9 +160,13 @@ def starting(home: Path, what: str) -> Generator[None]:
 
     One file serves all: every thing is a byte of it, none of which is ever written.
     """
-    home.mkdir(parents=True, exist_ok=True)
     place = int.from_bytes(hashlib.sha256(os.fsencode(what)).digest()[:7])
-    with (home / _STARTING).open("ab") as file:
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        held = (home / _STARTING).open("ab")
+    except OSError as problem:
+        raise _unmakable(home / _STARTING, problem) from problem
+    with held as file:
         try:
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
         except PermissionError as problem:  # the other name of the same error
@@ -184,11 +188,14 @@ def _made(path: Path, kind: OwnedKind) -> RunDirectory:
     try:
         make_owned(path, kind)
     except OSError as problem:
-        raise ConfigError(
-            f"{path}: cannot be made: {problem.strerror}",
-            hint="set AMELIA_HOME to a directory you can write to",
-        ) from problem
+        raise _unmakable(path, problem) from problem
     return RunDirectory(path)
+
+
+def _unmakable(path: Path, problem: OSError) -> ConfigError:
+    return ConfigError(
+        f"{path}: cannot be made: {problem.strerror}", hint="set AMELIA_HOME to a directory you can write to"
+    )
 
 
 def find_run(home: Path, name: str, *, repository: str | None = None) -> RunDirectory:
