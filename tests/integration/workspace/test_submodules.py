@@ -107,6 +107,7 @@ def test_a_submodule_moved_to_a_commit_of_the_user_is_known(project: Repo) -> No
         Change(
             path="vendor/lib",
             status=ChangeStatus.MODIFIED,
+            was=f"160000 {git(module, 'rev-parse', 'HEAD')}",
             added=1,
             deleted=1,
             is_submodule=True,
