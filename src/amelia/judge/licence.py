@@ -202,7 +202,7 @@ def _of_test(trial: Trial, name: str) -> Iterator[Problem | Evidence]:
     was, now = trial.before[name], trial.now.get(name)
     if name == THE_COMMAND and has_single_tests(trial.trusted):
         return  # what single tests say counts, not a limit of coverage that new tests were to reach
-    found = trial.trusted.get(name) or trial.trusted.get(was.file or "")
+    found = _as_it_was(trial.trusted, was)
     if found is not None and found.status is TestStatus.PASSED:
         return
     if not {name, was.file}.isdisjoint(trial.demands.required_green):
@@ -210,6 +210,14 @@ def _of_test(trial: Trial, name: str) -> Iterator[Problem | Evidence]:
         yield Problem(ProblemCode.STILL_RED, _told(text, found), was.file)
     elif was.status is TestStatus.PASSED and not (now is not None and now.status.is_failing):
         yield _ruled(trial, was, found)  # one that fails now is held against the unit already
+
+
+def _as_it_was(trusted: Outcomes, was: TestResult) -> TestResult | None:
+    """Returns how a test ended as it was; a file that could not be loaded before stands for all its tests."""
+    if (found := trusted.get(was.id) or trusted.get(was.file or "")) is not None or not was.is_module:
+        return found
+    inside = [one for one in trusted.values() if one.file == was.file]
+    return next((one for one in inside if one.status is not TestStatus.PASSED), next(iter(inside), None))
 
 
 def _ruled(trial: Trial, was: TestResult, found: TestResult | None) -> Problem | Evidence:

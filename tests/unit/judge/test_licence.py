@@ -164,6 +164,17 @@ def test_a_test_that_was_to_pass_must_pass_as_it_was_written() -> None:
     assert codes(replace(tried, trusted=results(PASSED))) == []
 
 
+def test_a_file_that_could_not_be_loaded_is_to_pass_with_all_its_tests() -> None:
+    owed = replace(IMPL, required_green=(FILE,))
+    module = {FILE: TestResult(FILE, TestStatus.ERROR, file=FILE)}
+    tried = replace(trial(owed, files=Touched(new_tests=("tests/test_new.py",))), before=module)
+    assert codes(replace(tried, trusted=results(PASSED))) == []
+    both = results(PASSED) | results(FAILED, f"{FILE}::test_more")
+    assert codes(replace(tried, trusted=both)) == [ProblemCode.STILL_RED]
+    assert codes(replace(tried, trusted=module)) == [ProblemCode.STILL_RED]
+    assert codes(replace(tried, trusted={})) == [ProblemCode.STILL_RED]
+
+
 def test_a_test_that_failed_before_is_nobodys_fault() -> None:
     assert codes(replace(trial(), before=results(FAILED))) == []
 
