@@ -6,7 +6,7 @@ and what may be missing may be null.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, cast
 
 import msgspec
@@ -168,6 +168,11 @@ def read_review(
         review = msgspec.convert(report, _Review)
     except msgspec.ValidationError as problem:
         return Invalid(f"the review is not as asked for: {problem}")
+    by_name = {_plain(test): test for test in changed_tests}
+    review = replace(
+        review,
+        tests=tuple(replace(one, test=by_name.get(_plain(one.test), one.test)) for one in review.tests),
+    )
     unruled = set(changed_tests).difference(ruled.test for ruled in review.tests)
     if review.approved and unruled:
         return Invalid(f'"tests" of the review has no ruling of {", ".join(sorted(unruled))}')
@@ -176,6 +181,11 @@ def read_review(
     if not review.approved and not comments:
         comments = (_Comment(_NO_REASON),)
     return review.approved and not refused, _distinct(map(_finding, comments))
+
+
+def _plain(name: str) -> str:
+    """Returns a name as a prompt shows it: on one line."""
+    return " ".join(name.split())
 
 
 def _refused_tests(review: _Review, changed_tests: Iterable[str]) -> Iterator[_Comment]:

@@ -54,7 +54,7 @@ _WAY_OUT = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Touched:
-    """What a unit changed of the judge's; `own` are the files that it may change.
+    """What a unit changed of the judge's; `own` are the files that it may change, `replaced` those of before.
 
     `tests` are test files that it changed or removed, `new_tests` those it added; `others` are support,
     settings, and files of which parts are the judge's; `inside` are sources with tests inside, of which
@@ -63,6 +63,7 @@ class Touched:
     """
 
     own: tuple[str, ...] = ()
+    replaced: tuple[str, ...] = ()
     tests: tuple[str, ...] = ()
     new_tests: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
@@ -142,6 +143,8 @@ def touched(
         if whose is not Custody.SOURCE:
             is_own = path not in kept and _is_own(path, whose, demands)
             found["own" if is_own else _kind(change, whose)].append(path)
+            if is_own and change.status is not ChangeStatus.ADDED:
+                found["replaced"].append(path)
     return Touched(**{kind: tuple(paths) for kind, paths in found.items()})
 
 
@@ -155,11 +158,19 @@ def _kind(change: Change, whose: Custody) -> str:
     return "new_tests" if change.status is ChangeStatus.ADDED else "tests"
 
 
-def without_mixed(judges: JudgeTree, before: Outcomes, strictly: Outcomes) -> JudgeTree:
-    """Returns what is to be judged if files that build and test at once, as they were, make no difference."""
-    passed = {name for name, one in before.items() if one.status is TestStatus.PASSED and name != THE_COMMAND}
-    wanted = passed or {THE_COMMAND}
-    if any(name not in strictly or strictly[name].status is not TestStatus.PASSED for name in wanted):
+def without_mixed(
+    judges: JudgeTree, before: Outcomes, strictly: Outcomes, *, owed: Iterable[str] = ()
+) -> JudgeTree:
+    """Returns what is to be judged if files that build and test at once, as they were, make no difference.
+
+    `owed` are tests that the unit was to make pass.
+    """
+    passed = {name for name, one in before.items() if one.status is TestStatus.PASSED}
+    single = passed - {THE_COMMAND} if has_single_tests(before) else passed
+    wanted = {*single, *owed}
+    if not wanted or any(
+        name not in strictly or strictly[name].status is not TestStatus.PASSED for name in wanted
+    ):
         return judges
     found = judges.touched
     return replace(judges, touched=replace(found, mixed=(), excused=(*found.excused, *found.mixed)))
@@ -181,35 +192,59 @@ def of_trial(trial: Trial) -> Iterator[Problem | Note | Evidence]:
     touched = trial.touched
     for path in (*touched.mixed, *touched.unclear):
         yield Evidence(path, (path,))
+    for path in touched.replaced:
+        text = f"This unit changed {path}, as it was to; what passed there before is not asked for any more."
+        yield Note(NoteCode.CHANGED_TESTS, text, path)
+    for path in touched.excused:
+        text = f"This unit changed {path}; what passed before passes with it as it was, too."
+        yield Note(NoteCode.CHANGED_TESTS, text, path)
     if trial.judges.tree is None:
         return
     if trial.fault is not None:
         text = f"With the tests as they were: {trial.fault.message}"
         yield Problem(trial.fault.code, text, trial.fault.file)
         return
-    found = [each for name in trial.before for each in _of_test(trial, name)]
+    found = [each for was in _asked_for(trial) for each in _of_test(trial, was)]
     yield from found
     blamed = {path for each in found if isinstance(each, Evidence) for path in each.files}
     if not any(isinstance(each, Problem) for each in found):
-        for path in (*touched.tests, *touched.others, *touched.inside, *touched.excused):
+        for path in (*touched.tests, *touched.others, *touched.inside):
             if path not in blamed:
                 text = f"This unit changed {path}; what passed before passes without that, too."
                 yield Note(NoteCode.CHANGED_TESTS, text, path)
 
 
-def _of_test(trial: Trial, name: str) -> Iterator[Problem | Evidence]:
+def _asked_for(trial: Trial) -> Iterator[TestResult]:
+    """Yields the tests that have to end well as they were: those before the unit, or what stands for them.
+
+    Where nothing was seen before, or only that nothing could be built, every test as it was is one.
+    """
+    yield from trial.before.values()
+    is_built_now = THE_COMMAND in trial.demands.required_green
+    if not trial.before or is_built_now:
+        for name, one in trial.trusted.items():
+            if name not in trial.before and name not in trial.demands.open_red:
+                yield replace(one, status=TestStatus.ERROR if is_built_now else TestStatus.PASSED, message="")
+
+
+def _of_test(trial: Trial, was: TestResult) -> Iterator[Problem | Evidence]:
     """Finds what is to be said of one test, as it was before the unit."""
-    was, now = trial.before[name], trial.now.get(name)
+    name, now = was.id, trial.now.get(was.id)
     if name == THE_COMMAND and has_single_tests(trial.trusted):
         return  # what single tests say counts, not a limit of coverage that new tests were to reach
     found = _as_it_was(trial.trusted, was)
     if found is not None and found.status is TestStatus.PASSED:
         return
-    if not {name, was.file}.isdisjoint(trial.demands.required_green):
+    is_failing = now is not None and now.status.is_failing
+    owed, later = trial.demands.required_green, trial.demands.open_red
+    if not {name, was.file}.isdisjoint(owed) or (THE_COMMAND in owed and was.status is TestStatus.ERROR):
         text = f"{name} is to pass after this unit as it was written, and does not"
         yield Problem(ProblemCode.STILL_RED, _told(text, found), was.file)
-    elif was.status is TestStatus.PASSED and not (now is not None and now.status.is_failing):
-        yield _ruled(trial, was, found)  # one that fails now is held against the unit already
+    elif not {name, was.file}.isdisjoint(later) and now is not None and now.status is TestStatus.PASSED:
+        text = f"{name} is for another unit to make pass as it was written, and this one changed it"
+        yield Problem(ProblemCode.WEAKENED_TESTS, _told(text, found), was.file)
+    elif was.status is TestStatus.PASSED and not is_failing:
+        yield from _ruled(trial, was, found)  # one that fails now is held against the unit already
 
 
 def _as_it_was(trusted: Outcomes, was: TestResult) -> TestResult | None:
@@ -220,23 +255,29 @@ def _as_it_was(trusted: Outcomes, was: TestResult) -> TestResult | None:
     return next((one for one in inside if one.status is not TestStatus.PASSED), next(iter(inside), None))
 
 
-def _ruled(trial: Trial, was: TestResult, found: TestResult | None) -> Problem | Evidence:
+def _ruled(trial: Trial, was: TestResult, found: TestResult | None) -> Iterator[Problem | Evidence]:
     """Decides about a test that fails as it was, and not as the unit left it."""
     blamed = _blamed(trial.touched, was.file)
     may_change = not trial.demands.declared or all(_is_licensed(trial, path) for path in blamed)
     if may_change and not trial.is_frozen:
-        return Evidence(was.id, blamed)
+        # The tests as a whole have no name to rule on.
+        yield from (
+            [Evidence(path, (path,)) for path in blamed]
+            if was.id == THE_COMMAND
+            else [Evidence(was.id, blamed)]
+        )
+        return
     files = ", ".join(blamed[:_NAMED])
     text = f"{was.id} passed before this unit and fails on this work as it was: the unit changed {files}"
     way_out = _WAY_OUT.format(files=files)
-    return Problem(ProblemCode.WEAKENED_TESTS, f"{_told(text, found)}\n{way_out}", was.file)
+    yield Problem(ProblemCode.WEAKENED_TESTS, f"{_told(text, found)}\n{way_out}", was.file)
 
 
 def _blamed(touched: Touched, file: str | None) -> tuple[str, ...]:
-    """Returns the files that may have made a test pass: its own, or else those that more tests read."""
-    if file in touched.tests:
-        return (file,)
-    return touched.others or touched.inside or touched.tests or touched.new_tests
+    """Returns the files that may have made a test pass: its own, and those that more tests read."""
+    own = [file] if file in touched.tests else []
+    found = (*own, *touched.others, *touched.inside)
+    return found if found and file is not None else touched.foreign
 
 
 def is_declared(path: str, demands: Demands, touched: Touched) -> bool:

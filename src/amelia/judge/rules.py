@@ -112,7 +112,8 @@ def _edits(judges: JudgeTree | None, found: Iterable[_Finding], demands: Demands
     evidence = [one for one in found if isinstance(one, Evidence)]
     touched, ruled = judges.touched, [file for one in evidence for file in one.files]
     declared = [path for path in touched.foreign if is_declared(path, demands, touched)]
-    licensed = dict.fromkeys([*touched.own, *declared, *ruled])
+    unasked = touched.tests if not demands.declared else ()
+    licensed = dict.fromkeys([*touched.own, *declared, *unasked, *ruled])
     return TestEdits(
         ruled=_named(evidence),
         licensed=tuple(licensed),

@@ -134,10 +134,16 @@ class Verifier:
 
         if judges is not None and judges.stricter is not None:
             excuse = await self._as_they_were(judges.stricter, checkout)
-            judges = without_mixed(judges, outcomes(baseline), outcomes(excuse[0]) if excuse else {})
+            judges = without_mixed(
+                judges, outcomes(baseline), outcomes(excuse[0]) if excuse else {}, owed=demands.required_green
+            )
         if trusted and _is_doubtful(judged(None)):
             trusted = (*trusted, *await self._as_they_were(judges, checkout, run=2))
-        return self._noted(await self._twice(judged, delta.tree, checkout), delta.tree), result
+
+        async def again() -> Receipt | None:
+            return await self._landing(delta.tree, checkout, judges=judges, trusted=trusted, run=2)
+
+        return self._noted(await _twice(judged, again), delta.tree), result
 
     def _noted(self, verdict: Verdict, tree: str) -> Verdict:
         """Returns a verdict with what the wall denied to the tests, if they ended badly."""
@@ -161,24 +167,30 @@ class Verifier:
         return (seen,) if seen is not None else ()
 
     async def _landing(
-        self, tree: str, checkout: Checkout, *, judges: JudgeTree | None, trusted: Sequence[Receipt]
+        self,
+        tree: str,
+        checkout: Checkout,
+        *,
+        judges: JudgeTree | None,
+        trusted: Sequence[Receipt],
+        run: int = 1,
     ) -> Receipt | None:
-        """Returns what the tests say of a unit's own tree.
+        """Returns what the tests say of a unit's own tree, in the first or in a second run.
 
         Where nothing but test files differs from a tree that was tested just now, only those are run, and by
         themselves: so what they do to others when they are loaded changes nothing.
         """
         if self.command is None or self._receipts is None:
             return None
-        known = self._receipts.load(tree)
+        known = self._receipts.load(tree, run=run)
         if known is None and judges is not None and judges.apart is not None and trusted:
             part = None
             if judges.apart:
                 part = await self._run(self.command, tree, await checkout(tree), only=judges.apart)
-            known = joined(trusted[0], part, tree=tree, differing=judges.touched.foreign)
+            known = joined(trusted[-1], part, tree=tree, differing=judges.touched.foreign)
             if known is not None:
-                self._receipts.save(known)
-        return known if known is not None else await self.receipt(tree, checkout)
+                self._receipts.save(known, run=run)
+        return known if known is not None else await self.receipt(tree, checkout, run=run)
 
     async def verify_branch(
         self,
@@ -215,16 +227,7 @@ class Verifier:
         if trusted and _is_doubtful(judged(None)):
             trusted = (*trusted, *await self._as_they_were(judges, checkout, run=2))
 
-        return await self._twice(judged, tree, checkout), result
-
-    async def _twice(
-        self, judged: Callable[[Receipt | None], Verdict], tree: str, checkout: Checkout
-    ) -> Verdict:
-        """Judges, and where chance may have had a part in it, runs the tests again and judges both runs."""
-        verdict = judged(None)
-        if not any(problem.code in MAY_BE_CHANCE for problem in verdict.problems):
-            return verdict
-        return judged(await self.receipt(tree, checkout, run=2))
+        return await _twice(judged, lambda: self.receipt(tree, checkout, run=2)), result
 
     async def _run(
         self, command: TestCommand, tree: str, worktree: Path, *, only: Sequence[str] = ()
@@ -254,6 +257,16 @@ class Verifier:
             secrets = Redactor(secrets_of({**ready.env, **how.env}))
             remains = Remains(finished, output, how.report, worktree, secrets)
             return await to_thread.run_sync(read_receipt, command, tree, remains)
+
+
+async def _twice(
+    judged: Callable[[Receipt | None], Verdict], again: Callable[[], Awaitable[Receipt | None]]
+) -> Verdict:
+    """Judges, and where chance may have had a part in it, runs the tests again and judges both runs."""
+    verdict = judged(None)
+    if not any(problem.code in MAY_BE_CHANCE for problem in verdict.problems):
+        return verdict
+    return judged(await again())
 
 
 def _is_doubtful(verdict: Verdict) -> bool:

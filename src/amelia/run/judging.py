@@ -95,9 +95,12 @@ def branch_tree(
     if not restored:
         return None
     base, tip = trees
-    changed = [change for change in changes(shop.store, base, tip) if change.path in restored]
     both = _trees(shop, base, tip)
-    tree = both.restored(changed, both.custody)
+    whose = {
+        change: both.custody(change) for change in changes(shop.store, base, tip) if change.path in restored
+    }
+    changed = [change for change, custody in whose.items() if custody is not Custody.SOURCE]
+    tree = both.restored(changed, whose.__getitem__)
     named = Touched(own=licensed, others=tuple(change.path for change in changed))
     return JudgeTree(touched=named, tree=tree) if tree != tip else None
 
@@ -105,7 +108,7 @@ def branch_tree(
 def texts_at(shop: Workshop, tree: Treeish, paths: Iterable[str]) -> dict[str, str]:
     """Returns the texts of those files that a tree has."""
     found = files_at(shop.store, tree, paths)
-    return {path: data.decode(errors="replace") for path, data in found.items()}
+    return {path: data.decode(errors="surrogateescape") for path, data in found.items()}
 
 
 def _trees(shop: Workshop, base: TreeId, tree: TreeId) -> _Trees:
@@ -120,7 +123,8 @@ def _trees(shop: Workshop, base: TreeId, tree: TreeId) -> _Trees:
 
 
 def _guarded(shop: Workshop, delta: Delta, demands: Demands) -> frozenset[str]:
-    """Returns the files of the tests that a unit was to make pass."""
+    """Returns the files of the tests that this unit, or another, was to make pass."""
     seen = outcomes(shop.verifier.seen(delta.base))
-    owed = (seen.get(name) for name in demands.required_green)
-    return frozenset(one.file for one in owed if one is not None and one.file is not None)
+    named = (*demands.required_green, *demands.open_red)
+    found = (seen.get(name) for name in named)
+    return frozenset(one.file for one in found if one is not None and one.file is not None)

@@ -42,7 +42,10 @@ async def land_work(shop: Workshop, command: LandWork) -> tuple[ev.Event, ...]:
 
 def _is_ruled(verdict: Verdict, command: LandWork) -> bool:
     """Says whether a reviewer has ruled on every test that the work changed, and that fails as it was."""
-    return set(verdict.edits.ruled) <= set(command.changed_tests)
+    known = set(command.changed_tests)
+    files = {name.partition("::")[0] for name in known}
+    # Very many tests are ruled on by their files.
+    return all(name in known or name.partition("::")[0] in files for name in verdict.edits.ruled)
 
 
 def _publish(shop: Workshop, command: LandWork, tree: TreeId) -> ev.UnitLanded | ev.StepBroke:

@@ -49,7 +49,7 @@ class Reporter:
 
     def pytest_configure(self, config: Any) -> None:
         if self._only:
-            config.args = self._only
+            config.pluginmanager.register(Only(self._only))
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         status = _status(report)
@@ -83,6 +83,21 @@ class Reporter:
         status, message = self._open.pop(test)
         file, *names = test.split("::")
         self._report.tell(file, names, status=status, message=message if status != "passed" else "")
+
+
+class Only:
+    """A plugin that leaves out all files but some, before they are loaded."""
+
+    def __init__(self, files: list[str]) -> None:
+        self._files = {os.path.realpath(file) for file in files}
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_ignore_collect(self, collection_path: Any) -> bool | None:
+        place = os.path.realpath(collection_path)
+        return None if os.path.isdir(place) or place in self._files else True  # noqa: PTH112
+
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        items[:] = [item for item in items if os.path.realpath(item.fspath) in self._files]
 
 
 def _status(report: Any) -> str | None:

@@ -13,10 +13,13 @@ from fnmatch import fnmatchcase
 from amelia.judge.splice import docstrings, lines, makefile, rust, tables, vitest
 from amelia.model.evidence import TestCommand
 
-_WRONG = (ValueError, LookupError, RecursionError, AttributeError, TypeError, SyntaxError, configparser.Error)
+_WRONG = (
+    *(ValueError, LookupError, RecursionError, AttributeError, TypeError, SyntaxError, MemoryError),
+    configparser.Error,
+)
 
 
-_LONGEST = 1_048_576
+_LONGEST = 400_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,18 +64,19 @@ def _spliced_settings(known: _Format, before: str | None, after: str) -> str | N
 def _spliced_source(path: str, before: str | None, after: str | None) -> tuple[str | None, bool]:
     """Returns a source with the tests inside as they were, and whether each of them found its place."""
     join = _source(path)
-    if join is None or after is None:
-        return after, join is None or before is None
-    if max(len(before or ""), len(after)) > _LONGEST:
+    if join is None:
+        return after, True
+    if max(len(before or ""), len(after or "")) > _LONGEST:
         return after, False
     try:
-        return join(before or "", after)
+        text, is_whole = join(before or "", after or "")
     except _WRONG:
         return after, False
+    return (None if after is None else text), is_whole
 
 
 def _source(path: str) -> Callable[[str, str], tuple[str, bool]] | None:
-    return _SOURCES.get(path.rpartition(".")[2])
+    return _SOURCES.get(path.rpartition(".")[2].lower())
 
 
 def _spliced_makefile(path: str, texts: tuple[str | None, str], command: TestCommand | None) -> str | None:

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 _TOKEN = re.compile(
     r"""
     (?P<inner>//![^\n]*) | (?P<doc>///(?!/)[^\n]*) | (?P<comment>//[^\n]*|/\*)
-    | (?P<raw>\b[bc]?r(?P<hashes>\#*)".*?"(?P=hashes))
-    | (?P<string>[bc]?"(?:\\.|[^"\\])*") | (?P<char>b?'(?:\\(?:u\{[^}]*\}|x..|.)|[^\\'\n])') | (?P<life>'\w+)
+    | (?P<raw>\b[bc]?r(?P<hashes>\#*)"(?:.*?"(?P=hashes)|.*))
+    | (?P<string>[bc]?"(?:\\.|[^"\\])*(?:"|\Z))
+    | (?P<char>b?'(?:\\(?:u\{[^}]*\}|x..|.)|[^\\'\n])') | (?P<life>'\w+)
     | (?P<word>(?:r\#)?\w+) | (?P<mark>[^\s\w])
     """,
     re.VERBOSE | re.DOTALL,
