@@ -6,7 +6,8 @@
 | any other agent | its own directories | directories of its lane and role |
 | a setup | the worktree of the checks | a layer of the lane |
 | tests | the worktree of the checks | a layer that is gone before the next check |
-| a hook | the worktree, git's directories of it | a layer of the lane |
+| a hook | the worktree, a git directory of its own | a layer of the lane |
+| git, where you have filters | the worktrees, the run's store | a layer of the run |
 
 Own directories are those for temporary files, for git's global settings, and for the agent's configuration.
 Hidden are secrets, sockets of services that act for whoever asks, and everything else of Amelia's.
@@ -26,7 +27,7 @@ from amelia.model.agents import AgentSettings, Role
 from amelia.model.errors import ConfigError
 from amelia.model.walls import Network, Wall, WallMode, WallSettings
 from amelia.record.runs import RunDirectory
-from amelia.system.git_places import Lane
+from amelia.system.git_places import Lane, Store
 from amelia.system.wall import Kernel, find_kernel
 from amelia.workspace.hooks import HOOKS, has_hook
 from amelia.workspace.removal import remove
@@ -138,9 +139,17 @@ class Walls:
         if not self.is_up or not any(has_hook(lane.store.source, name) for name in HOOKS):
             return None
         home = self.directory.agents / f"{lane.number}-hooks"
-        own = (lane.directory, lane.git_dir, lane.store.git_dir / "objects")
+        own = (lane.directory, lane.hook_dir)
         hooks = (lane.store.source.hooks,)
         return self._wall(home, own, self._caches(home / "caches"), shows=hooks)
+
+    def of_filters(self, store: Store) -> Wall | None:
+        """Returns the wall of git where it may start filters of the user's on files in lanes."""
+        if not self.is_up or not store.source.has_programs:
+            return None
+        home = self.directory.agents / "filters"
+        own = (self.directory.path / "lanes", store.git_dir)
+        return self._wall(home, own, self._caches(home / "caches"))
 
     def _home_of_checks(self, worktree: Path) -> Path:
         return self.directory.checks / "behind" / worktree.parent.name

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -46,6 +47,11 @@ def store_of(directory: RunDirectory, repository: str) -> Store:
     return Store(run=directory.run, directory=directory.path, source=open_source(Path(repository)))
 
 
+def _walled_store(walls: Walls, facts: RunStarted) -> Store:
+    store = open_store(walls.directory, facts)
+    return replace(store, wall=walls.of_filters(store))
+
+
 def open_workshop(
     directory: RunDirectory,
     facts: RunStarted,
@@ -62,12 +68,12 @@ def open_workshop(
     happened = [recorded.event for recorded in past]
     owners = {event.session: event.role for event in happened if isinstance(event, SessionOpened)}
     proofs = [event.proof for event in happened if isinstance(event, AttemptVerified) and event.proof]
-    store = open_store(directory, facts)
-    if is_going_on and not is_whole(store):
-        restore(store, facts.base)
     walls = Walls(
         settings=facts.wall, directory=directory, repository=Path(facts.repository), agents=facts.agents
     )
+    store = _walled_store(walls, facts)
+    if is_going_on and not is_whole(store):
+        restore(store, facts.base)
     verifier = make_verifier(walls, facts.test_command, facts.verify, known=proofs)
     return Workshop(
         facts=facts,

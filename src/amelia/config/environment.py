@@ -27,6 +27,7 @@ OURS = (
     "AMELIA_ROLE",
     "AMELIA_AGENT_KEY",
     "AMELIA_SUPERVISED",
+    "AMELIA_REPORT",
 )
 """Variables that Amelia sets itself, for the programs it starts."""
 

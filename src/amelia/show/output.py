@@ -154,10 +154,20 @@ def safe_streams() -> Generator[None]:
     try:
         yield
     finally:
-        for stream in (sys.stdout, sys.stderr):
-            with suppress(OSError, ValueError):
-                stream.flush()
+        for stream in before:
+            _let_go(stream)
         sys.stdout, sys.stderr = before
+
+
+def _let_go(stream: TextIO) -> None:
+    """Hands on what was written; where the reader has gone, nobody gets it, and Python says nothing of it."""
+    try:
+        stream.flush()
+    except (OSError, ValueError):
+        with suppress(OSError, ValueError):
+            nobody = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nobody, stream.fileno())
+            os.close(nobody)
 
 
 def _read_anything(stream: TextIO) -> None:

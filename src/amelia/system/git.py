@@ -71,13 +71,15 @@ _AS_USER = ("gc.auto=0", "maintenance.auto=false", "color.ui=false")
 class Repository:
     """Where a git command looks: a git directory, and the files and the index that go with it.
 
-    One that `has_programs` may start filters or merge drivers of the user's with any command.
+    One that `has_programs` may start filters or merge drivers of the user's with any command; if there is a
+    `wall`, behind that, since what they find in the files may be an agent's.
     """
 
     git_dir: Path
     work_tree: Path | None = None
     index: Path | None = None
     has_programs: bool = False
+    wall: Wall | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +132,7 @@ def run_git(where: Repository | Path, *arguments: str, call: Call = _PLAIN) -> A
     An exit code that the call does not accept is a `GitError`; with `accept=None` everything is an answer.
     """
     if isinstance(where, Repository) and where.has_programs:
-        call = replace(call, is_guarded=True)
+        call = replace(call, is_guarded=True, wall=call.wall or where.wall)
     settings = _AS_USER if call.as_user else _SETTINGS if call.with_hooks else (*_SETTINGS, _NO_HOOKS)
     argv = ["git", "--no-pager", *(part for setting in settings for part in ("-c", setting)), *arguments]
     directory = where if isinstance(where, Path) else where.work_tree or where.git_dir

@@ -5,13 +5,12 @@ Output is read in its NUL-separated form only, and flags that the user's configu
 
 import os
 from collections.abc import Iterable, Mapping
-from datetime import timedelta
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryFile
 
 from amelia.model.errors import GitError
 from amelia.model.git import CommitId, Conflict, Merged, Merging, Stamp, TreeId, Treeish
-from amelia.model.walls import Wall
 from amelia.system.git import Answer, Call, Repository, run_git
 from amelia.system.git_places import ConfigEntry
 
@@ -220,11 +219,9 @@ def commit_tree(
     )
 
 
-def run_hook(
-    where: Repository, hook: str, *arguments: str, patience: timedelta, lock: Path, wall: Wall | None
-) -> Answer:
-    """Runs a hook of the repository in the worktree, under the lock of whoever works there."""
-    call = Call(accept=None, patience=patience, with_hooks=True, is_guarded=True, lock=lock, wall=wall)
+def run_hook(where: Repository, hook: str, *arguments: str, call: Call) -> Answer:
+    """Runs a hook of the repository in the worktree."""
+    call = replace(call, accept=None, with_hooks=True, is_guarded=True)
     return run_git(where, "hook", "run", "--ignore-missing", hook, "--", *arguments, call=call)
 
 

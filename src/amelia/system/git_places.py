@@ -6,11 +6,12 @@
   an agent does to the `.git` in the directory matters to us.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
 from amelia.model.git import CommitId, Identity
+from amelia.model.walls import Wall
 from amelia.system.git import Repository
 
 PROCESSES = "processes.lock"
@@ -62,6 +63,7 @@ class Store:
     run: str
     directory: Path
     source: Source
+    wall: Wall | None = None
 
     @property
     def git_dir(self) -> Path:
@@ -112,10 +114,16 @@ class Lane:
     @property
     def repository(self) -> Repository:
         """Returns where git commands about the lane's files look."""
-        return repository_at(self.directory, has_programs=self.store.source.has_programs)
+        where = repository_at(self.directory)
+        return replace(where, has_programs=self.store.source.has_programs, wall=self.store.wall)
+
+    @property
+    def hook_dir(self) -> Path:
+        """Returns the git directory that hooks are shown, in place of the lane's own."""
+        return self.git_dir.with_name(f"{self.git_dir.name}-hook")
 
 
-def repository_at(worktree: Path, *, has_programs: bool = False) -> Repository:
+def repository_at(worktree: Path) -> Repository:
     """Returns where git commands about a lane's files look, for the lane whose worktree this is."""
     git_dir = worktree.parents[2] / "store.git" / "lanes" / f"{worktree.parent.name}-{worktree.name}"
-    return Repository(git_dir, worktree, git_dir / "index", has_programs=has_programs)
+    return Repository(git_dir, worktree, git_dir / "index")

@@ -4,15 +4,13 @@ A program of its own (`python -I -S`, standard library only) between Amelia and 
 puts its tools into sessions where no signal to a process group reaches them. What it is to start comes
 through its control pipe, so that it can be there before that is known.
 
-- On Linux it is the reaper of every orphan below it, so that no process can leave the tree; elsewhere it
-  ends the process group only.
+- On Linux it is the reaper of every orphan below it; elsewhere it ends the process group only.
 - It outlives nobody: the end of the control pipe (Amelia is gone, however it went) ends the tree.
 - Nothing runs before the lock file says which processes these are, so that whoever finds the file after a
   `kill -9` of the supervisor itself can end them (`process.end_stale`). The lock is held as long as it lives.
 - It ends with the program's exit code, 128 + n after signal n; only when nothing below it is left.
 
-A process without one at hand waits for this one first, so imports are counted, and `BOOT` lets Python keep
-the compiled file.
+Programs wait for it, so imports are counted, and `BOOT` lets Python keep the compiled file.
 """
 
 from __future__ import annotations
@@ -51,8 +49,7 @@ EXPECTED = (*ASKS_TO_END, signal.SIGQUIT, signal.SIGPIPE, signal.SIGXFSZ)
 """What a program expects to have its usual effect, whatever Python or `nohup` ignores for us."""
 
 PR_SET_CHILD_SUBREAPER = 36
-PAUSE = 0.002
-SIZE = 10  # digits that say how long an order is
+PAUSE, SIZE = 0.002, 10  # seconds, and digits that say how long an order is
 
 
 class Process:
@@ -397,4 +394,7 @@ def main(arguments: list[str]) -> int:
 
 def run(arguments: list[str]) -> None:
     """Is the whole program; ends without tidying up an interpreter that nobody needs any more."""
-    os._exit(main(arguments))
+    try:
+        os._exit(main(arguments))
+    finally:
+        kill([os.getpid()])  # something broke: after a death like that, whoever started us ends what is left

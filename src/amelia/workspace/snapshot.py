@@ -34,17 +34,13 @@ def snapshot(
 
     Hooks run behind the wall.
     """
-    real_directory(lane.directory, within=lane.store.directory)
-    for path, kind in find_pipes(lane.directory):
-        return NotTaken(f"{path} is {kind}: git cannot read it")
-    point_at(lane, base)
-    unlock(lane.index)
-    absorbed = stage(lane, base)
+    absorbed = _staged(lane, base)
     if isinstance(absorbed, NotTaken):
         return absorbed
     refused = _pre_commit(lane, base, wall) if with_hooks else None
     if isinstance(refused, NotTaken):
         return refused
+    left = unsaved(lane)  # before another hook can arm what was disarmed
     if with_hooks and has_hook(lane.store.source, "commit-msg"):
         message, bad_message = checked_message(lane, message, wall=wall)
         refused = refused or bad_message
@@ -58,8 +54,18 @@ def snapshot(
         message=message,
         refused=refused,
         absorbed=absorbed,
-        unsaved=unsaved(lane),
+        unsaved=left,
     )
+
+
+def _staged(lane: Lane, base: CommitId) -> tuple[str, ...] | NotTaken:
+    """Puts the files of a lane into its index; or says what git cannot read."""
+    real_directory(lane.directory, within=lane.store.directory)
+    for path, kind in find_pipes(lane.directory):
+        return NotTaken(f"{path} is {kind}: git cannot read it")
+    point_at(lane, base)
+    unlock(lane.index)
+    return stage(lane, base)
 
 
 def keep(store: Store, ref: str, commit: CommitId) -> None:
