@@ -60,7 +60,8 @@ def test_an_agent_fills_the_disk_of_its_run(tmp_path: Path, small: Path, turn: T
 @pytest.mark.parametrize("turn", list(WAYS.values())[2:], ids=list(WAYS)[2:])
 def test_an_agent_fills_the_disk_of_temporary_files(tmp_path: Path, small: Path, turn: Turn) -> None:
     stage = make_stage(tmp_path)
-    env = {"TMPDIR": str(small)}
+    # Behind a wall, temporary files are in the run's directory.
+    env = {"TMPDIR": str(small), "AMELIA_WALL__MODE": "off"}
     done = stage.run(tasks("One"), turn, APPROVED, env=env)
     (told,) = done.of_type("step_broke")
     assert (done.code, done.outcome, told["reason"]) == (1, "halted(disk_full)", "disk_full")

@@ -136,3 +136,35 @@ def test_settings_of_the_users_repository_hold_for_hooks(repo: Repo, tmp_path: P
     refused = run.snapshot().refused
     assert refused is not None
     assert refused.output == "5"
+
+
+ARMS = """
+mkdir -p .evil && printf '[filter "x"]\\nclean = touch {mark}\\n' > .evil/config
+echo "$PWD/.evil" > "$GIT_DIR/commondir"; echo '* filter=x' > .gitattributes
+"""
+
+
+@pytest.mark.parametrize("hook", ["pre-commit", "commit-msg"])
+def test_what_a_hook_does_to_its_git_directory_speaks_to_nobody_else(
+    run: Run, tmp_path: Path, hook: str
+) -> None:
+    mark = tmp_path / "ran"
+    run.repo.hook(
+        hook, ARMS.format(mark=mark) + "rm -f $GIT_DIR/index && ln -s /etc/passwd $GIT_DIR/HEAD.lock"
+    )
+    run.prepare().write({"src/app.py": "two\n"})
+    taken = run.snapshot()
+    assert file_at(run.store, taken.tree, "src/app.py") == b"two\n"
+    run.snapshot()
+    assert not mark.exists()
+
+
+def test_a_link_in_the_place_of_the_message_is_followed_by_nobody(run: Run, tmp_path: Path) -> None:
+    secret, mine = tmp_path / "secret", tmp_path / "mine"
+    secret.write_text("the key\n")
+    mine.write_text("mine\n")
+    run.repo.hook("pre-commit", f"ln -sf '{mine}' $GIT_DIR/COMMIT_EDITMSG")
+    run.repo.hook("commit-msg", f"ln -sf '{secret}' $1")
+    run.prepare().write({"src/app.py": "two\n"})
+    assert "the key" not in run.snapshot().message
+    assert mine.read_text() == "mine\n"
