@@ -66,7 +66,7 @@ class _Known:
         if entry.line in self._own:
             if label.id:
                 yield _unusual(entry.line, label)
-        elif self._only_holds(entry, label) or self._is_read(label):
+        elif self._only_holds(entry, label) or (self._is_read(label) and _is_usual(label)):
             return
         elif entry.line in self._sections:
             if label.separated and label.title and not _is_about(label) and self._texts[text] == 1:
@@ -177,6 +177,11 @@ def _lead(line: str) -> int:
     found = _LEAD.match(line)
     assert found is not None
     return found.end()
+
+
+def _is_usual(label: Label) -> bool:
+    """Says whether an id has a letter or a digit: signs alone may be another's, or what is left of one."""
+    return any(sign.isalnum() for sign in label.id)
 
 
 def _is_about(label: Label) -> bool:

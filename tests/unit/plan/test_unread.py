@@ -219,3 +219,8 @@ def test_a_heading_that_mentions_tasks_is_none(heading: str) -> None:
 def test_a_heading_that_names_a_task_beside_stories_is_an_error() -> None:
     text = "## Story 1: A\n## Story 2: B\n## Bonus Task: C\n"
     assert named(text, "unread-task", "maybe-task") == [("unread-task", 3)]
+
+
+def test_a_heading_whose_id_is_what_is_left_of_anothers_signs_is_told() -> None:
+    _, found = read_plan(b"### Task 1: A\n\n### Task ;: B\n\n## Task ;#: C\n")
+    assert [(each.code, each.line) for each in found] == [("unusual-id", 3), ("unread-task", 5)]
