@@ -63,6 +63,7 @@ async def main(order: dict[str, Any]) -> dict[str, list[str]]:
         "lanes/2/work",
         "store.git/objects",
         "store.git/lanes/1-work",
+        "store.git/lanes/1-work-hook",
     ):
         (directory.path / name).mkdir(parents=True)
         (directory.path / name / "file").write_text("file")
