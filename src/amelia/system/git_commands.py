@@ -173,12 +173,15 @@ def store_text(where: Repository, text: str) -> str:
     return run_git(where, "hash-object", "-w", "--stdin", "--no-filters", call=call).text
 
 
-def stage_entries(where: Repository, entries: Mapping[str, str]) -> None:
-    """Puts entries of a mode and an id into the index, each under its path; an empty one takes it out."""
+def stage_entries(where: Repository, entries: Mapping[str, str], *, digits: int = 40) -> None:
+    """Puts entries of a mode and an id into the index, each under its path; an empty one takes it out.
+
+    `digits` is the length of ids in the repository.
+    """
+    gone = f"0 {'0' * digits}"
     # A file cannot be put where a directory still is.
-    if gone := os.fsencode("".join(f"{path}\0" for path, entry in entries.items() if not entry)):
-        run_git(where, "update-index", "-z", "--force-remove", "--stdin", call=Call(stdin=gone))
-    lines = os.fsencode("".join(f"{entry}\t{path}\0" for path, entry in entries.items() if entry))
+    ordered = sorted(entries.items(), key=lambda entry: bool(entry[1]))
+    lines = os.fsencode("".join(f"{entry or gone}\t{path}\0" for path, entry in ordered))
     run_git(where, "update-index", "-z", "--replace", "--index-info", call=Call(stdin=lines))
 
 

@@ -24,5 +24,5 @@ def make_judge_tree(
         where = replace(store.repository, index=Path(private, "index"))
         load_index(where, tree)
         written = {path: f"{mode} {store_text(where, text)}" for path, (mode, text) in texts.items()}
-        stage_entries(where, {**entries, **written})
+        stage_entries(where, {**entries, **written}, digits=len(tree))
         return write_tree(where)
