@@ -43,6 +43,15 @@ class Home:
         """Returns the user's own file with the account."""
         return (self.users() if os.environ.get(self.variable) else Path.home()) / self.account
 
+    def shared_login(self, place: Path) -> Login:
+        """Returns the user's login with its copy in a directory of the run's own.
+
+        What lies beside that directory has the name of the agent, and cannot be written from inside: it says
+        whose login the copy is.
+        """
+        users = Path(os.path.realpath(self.users() / self.login))
+        return Login(users, place / self.login, place.parent / f"login-{self.usual.removeprefix('.')}")
+
 
 HOMES: Mapping[str, Home] = {
     "claude": Home(
@@ -150,12 +159,10 @@ def move_in(home: Home, spec: TurnSpec, *, shares_login: bool) -> Moved:
         return Moved({})
     place = config_in(Path(spec.wall.home))
     furnish(home, place)
-    login = Login(
-        users=Path(os.path.realpath(home.users() / home.login)),
-        inside=place / home.login,
-        common=place.parent / "login",
-    )
-    return Moved({home.variable: str(place)}, login if shares_login else None)
+    for other in HOMES.values():
+        if other != home:  # which had this role before
+            other.shared_login(place).remove()
+    return Moved({home.variable: str(place)}, home.shared_login(place) if shares_login else None)
 
 
 def config_in(home: Path) -> Path:
@@ -170,12 +177,13 @@ def folders_of(home: Home, state: Path | None) -> list[Path]:
 
 
 def settle_logins(agents: Iterable[AgentSettings], state: Path) -> None:
-    """Brings logins in step that a turn has left behind which was cut off."""
+    """Brings logins in step that a turn has left behind which was cut off: only those its agent was given."""
     for home in {HOMES[agent.driver] for agent in agents if agent.driver in HOMES}:
         for folder in folders_of(home, state)[:-1]:
-            common = folder.parent / "login"
-            if common.exists() and (folder / home.login).exists():
-                Login(Path(os.path.realpath(home.users() / home.login)), folder / home.login, common).step()
+            login = home.shared_login(folder)
+            if login.common.exists() and os.path.lexists(login.inside):
+                login.step()
+                login.forget()
 
 
 def furnish(home: Home, place: Path) -> None:

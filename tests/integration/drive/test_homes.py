@@ -100,6 +100,23 @@ def test_a_login_that_was_cut_off_is_settled(home: Path) -> None:
     assert (home / ".claude/.credentials.json").read_text() == '{"token": 2}'
 
 
+def test_a_file_that_looks_like_the_login_of_another_agent_is_not_settled(home: Path) -> None:
+    write(home / ".claude/.credentials.json", '{"token": 1}')
+    write(home / ".codex/auth.json", '{"token": 1}')
+    moved = move_in(CLAUDE, spec(home), shares_login=True)
+    assert moved.login is not None
+    moved.login.step()
+    write(home / "agents/1-developer/config/auth.json", '{"token": 2}')
+    both = [AgentSettings(driver="claude"), AgentSettings(driver="codex")]
+    settle_logins(both, home / "agents")
+    assert (home / ".codex/auth.json").read_text() == '{"token": 1}'
+    moved.login.step()
+    move_in(HOMES["codex"], spec(home), shares_login=True)
+    write(home / "agents/1-developer/config/.credentials.json", '{"token": 2}')
+    settle_logins(both, home / "agents")
+    assert (home / ".claude/.credentials.json").read_text() == '{"token": 1}'
+
+
 def test_sessions_are_looked_for_where_they_are_written(home: Path) -> None:
     move_in(CLAUDE, spec(home), shares_login=True)
     assert folders_of(CLAUDE, home / "agents") == [home / "agents/1-developer/config", home / ".claude"]
