@@ -116,6 +116,40 @@ _LOGINS: Mapping[str, tuple[str, ...]] = {"copilot": (".config/gh",), "gemini": 
 """The logins of other programs that an agent uses."""
 
 
+_OWN_LOGINS: Mapping[str, tuple[str, ...]] = {
+    "opencode": (".local/share/opencode/auth.json", ".local/share/opencode/mcp-auth.json"),
+    "kilo": (".local/share/kilo/auth.json", ".local/share/kilo/mcp-auth.json"),
+    "gemini": tuple(
+        f".gemini/{name}"
+        for name in ("oauth_creds.json", "gemini-credentials.json", "mcp-oauth-tokens.json", ".env")
+    ),
+    "qwen": (".qwen/oauth_creds.json", ".qwen/mcp-oauth-tokens.json", ".qwen/.env"),
+    "copilot": (".copilot/config.json", ".config/github-copilot"),
+    "goose": (".config/goose/secrets.yaml",),
+    "kimi": (".kimi/credentials", ".kimi/config.toml", ".kimi/config.json", ".kimi-code/credentials"),
+    "vibe": (".vibe/.env",),
+    "openhands": (".openhands/agent_settings.json", ".openhands/settings.json"),
+    "aider": (".aider/oauth-keys.env", ".aider.conf.yml"),
+}
+"""The files below the home directory by which the other agents are logged in."""
+
+
+def logins_of_others(agent: AgentSettings | None) -> tuple[Path, ...]:
+    """Returns the user's files with logins of all agents but one; of all of them if a program is no agent.
+
+    An agent that is started by a command is known by the names in that.
+    """
+    commands = () if agent is None else (agent.driver, *agent.command, *agent.resume_command)
+    words = [Path(word).name for word in commands]
+    files = {name: tuple(Path.home() / path for path in paths) for name, paths in _OWN_LOGINS.items()}
+    for name, home in HOMES.items():
+        account = (home.users_account(),) if home.account else ()
+        files[name] = (home.users() / home.login, Path.home() / home.usual / home.login, *account)
+    return tuple(
+        path for name, paths in files.items() if not any(name in word for word in words) for path in paths
+    )
+
+
 def logins_of(agent: AgentSettings) -> tuple[Path, ...]:
     """Returns the directories with logins that an agent needs to read, besides its own."""
     named = [Path.home() / place for place in _LOGINS.get(agent.driver, ())]

@@ -9,6 +9,7 @@ from amelia.drive.homes import (
     folders_of,
     furnish,
     logins_of,
+    logins_of_others,
     move_in,
     settings_of,
     settle_logins,
@@ -130,6 +131,27 @@ def test_the_login_of_a_cloud_is_read_by_who_asks_it(home: Path, monkeypatch: py
     assert home / ".aws" in logins_of(AgentSettings(driver="claude"))
     assert logins_of(AgentSettings(driver="claude", base_url="http://127.0.0.1")) == ()
     assert logins_of(AgentSettings(driver="codex")) == ()
+
+
+def test_every_agent_has_its_own_login_and_none_of_the_others(home: Path) -> None:
+    files = {
+        "claude": home / ".claude/.credentials.json",
+        "codex": home / ".codex/auth.json",
+        "gemini": home / ".gemini/oauth_creds.json",
+        "opencode": home / ".local/share/opencode/auth.json",
+    }
+    assert set(files.values()) <= set(logins_of_others(None))
+    for name, file in files.items():
+        agents = (
+            AgentSettings(driver=name),
+            AgentSettings(driver="acp", command=("npx", f"@company/{name}-acp")),
+            AgentSettings(driver="command", command=(f"/usr/bin/{name}", "--print")),
+        )
+        for agent in agents:
+            hidden = logins_of_others(agent)
+            assert file not in hidden
+            assert {other for other in files.values() if other != file} <= set(hidden)
+    assert set(files.values()) <= set(logins_of_others(AgentSettings(driver="script")))
 
 
 def test_other_agents_write_where_they_always_do_but_for_their_settings(home: Path) -> None:
