@@ -116,7 +116,7 @@ def test_who_has_no_login_gets_none(tmp_path: Path) -> None:
 
 
 KEPT: dict[str, Any] = {
-    "oauth": {"access": "a", "refresh": "r", "until": 1, "account": None, "scopes": ["x"]},
+    "oauth": {"access": "a", "refresh": "r", "until": 5, "account": None, "scopes": ["x"]},
     "key": None,
 }
 
