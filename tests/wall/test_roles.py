@@ -28,7 +28,8 @@ pytestmark = [
     pytest.mark.skipif(not KERNEL.landlock, reason="this kernel has no Landlock"),
     pytest.mark.skipif(not KERNEL.has_namespaces, reason="this kernel gives us no namespaces"),
 ]
-ROLES = ("developer", "reviewer", "evaluator", "architect", "setup", "tests", "hook")
+AGENTS = ("developer", "reviewer", "evaluator", "architect")
+ROLES = (*AGENTS, "setup", "tests", "hook")
 NOBODY: tuple[str, ...] = ()
 OF_CHECKS = ("setup", "tests")
 TABLE = (
@@ -61,6 +62,12 @@ TABLE = (
     ("read", "{top}/home/.aws/credentials", NOBODY),
     ("read", "{top}/home/.netrc", NOBODY),
     ("read", "{top}/home/.config/gh/hosts.yml", NOBODY),
+    ("read", "{top}/home/.claude/.credentials.json", AGENTS),  # all of which are Claude
+    ("read", "{top}/home/.codex/auth.json", NOBODY),
+    ("read", "{top}/home/.bash_history", NOBODY),
+    ("read", "{top}/home/.config/rclone/rclone.conf", NOBODY),
+    ("read", "{top}/checkout/.envrc", NOBODY),
+    ("read", "{top}/checkout/a/b/c/d/prod.env", NOBODY),
     ("read", "{top}/home/.npm/package", ROLES),
     ("write", "{top}/home/.npm/package", ("developer", "hook", *OF_CHECKS)),  # into a layer of its own
     ("create", "/tmp/new-{role}", ROLES),  # noqa: S108 - which is its own
@@ -81,6 +88,12 @@ FILES = (
     "home/.aws/credentials",
     "home/.netrc",
     "home/.config/gh/hosts.yml",
+    "home/.claude/.credentials.json",
+    "home/.codex/auth.json",
+    "home/.bash_history",
+    "home/.config/rclone/rclone.conf",
+    "checkout/.envrc",
+    "checkout/a/b/c/d/prod.env",
     "home/.npm/package",
 )
 

@@ -10,7 +10,8 @@
 | git, where you have filters | the worktrees, the run's store | a layer of the run |
 
 Own directories are those for temporary files, for git's global settings, and for the agent's configuration.
-Hidden are secrets, sockets of services that act for whoever asks, and everything else of Amelia's.
+Hidden are secrets, logins of other agents, sockets of services that act for whoever asks, and everything else
+of Amelia's.
 """
 
 import os
@@ -21,8 +22,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from amelia.app.caches import MANIFESTS, Cached, give_caches, written_below
-from amelia.drive.homes import logins_of, settings_of, states_of
+from amelia.app.caches import Cached, give_caches, written_below
+from amelia.app.checkouts import find_manifests, find_secrets
+from amelia.drive.homes import logins_of, logins_of_others, settings_of, states_of
 from amelia.model.agents import AgentSettings, Role
 from amelia.model.errors import ConfigError
 from amelia.model.walls import Network, Wall, WallMode, WallSettings
@@ -38,16 +40,15 @@ SECRETS = tuple(
     .my.cnf .vault-token .terraform.d/credentials.tfrc.json .cargo/credentials.toml .cargo/credentials
     .gem/credentials .config/gh .config/hub .config/glab-cli .config/gcloud .config/op .config/doctl
     .config/git/credentials .config/sops .local/share/keyrings .local/share/kwalletd .mozilla
-    .config/google-chrome .config/chromium .config/BraveSoftware
+    .config/google-chrome .config/chromium .config/BraveSoftware .config/containers/auth.json .config/rclone
+    .bash_history .zsh_history .local/share/fish/fish_history .python_history .node_repl_history
+    .psql_history .mysql_history .sqlite_history .rediscli_history
     """.split()
 )
 """What lies below the home directory and is hidden."""
 _SOCKETS = ("docker.sock", "docker", "podman", "containerd", "crio", "dbus", "screen", f"user/{os.getuid()}")
 DOORS = tuple(f"/run/{name}" for name in _SOCKETS)
 """Sockets of services that act for whoever asks them."""
-_NO_SECRETS = frozenset({".env.example", ".env.sample", ".env.template", ".env.dist", ".env.test"})
-_SKIPPED = frozenset({".git", ".venv", "venv", "node_modules", "target", "vendor", "__pycache__"})
-_DEPTH = 3
 _MOST_BORROWED = 20
 _TMP = Path("/tmp")  # noqa: S108 - the place itself, which programs find something else in
 _SCRIPT = "script"
@@ -111,7 +112,7 @@ class Walls:
             caches,
             shows=(worktree,),
             fixes=states.fixes,
-            logins=logins_of(agent),
+            agent=agent,
             may_be_offline=needs_no_network,
         )
 
@@ -157,7 +158,7 @@ class Walls:
     def _caches(self, folder: Path, *, over: Path | None = None, is_layered: bool = True) -> Cached:
         written = tuple(map(Path, self.settings.writes))
         has_layers = is_layered and find_kernel().has_namespaces
-        manifests = self._checkout.manifests if has_layers else frozenset[str]()
+        manifests = self._manifests if has_layers else frozenset[str]()
         return give_caches(folder, written=written, manifests=manifests, over=over)
 
     def _wall(
@@ -168,7 +169,7 @@ class Walls:
         *,
         shows: tuple[Path, ...] = (),
         fixes: tuple[Path, ...] = (),
-        logins: tuple[Path, ...] = (),
+        agent: AgentSettings | None = None,
         may_be_offline: bool = False,
     ) -> Wall:
         temporary, git = home / "tmp", home / "git"
@@ -178,7 +179,7 @@ class Walls:
         is_private = find_kernel().has_namespaces and not self._is_in_tmp
         return Wall(
             writes=_texts(*own, git, caches.folder, *map(Path, self.settings.writes)),
-            hides=_texts(*(path for path in self._hidden if path not in logins), *self._hidden_by_user),
+            hides=_texts(*self._hidden_from(agent), *self._hidden_by_user),
             shows=_texts(*shows, home, *self._shown),
             fixes=_texts(*fixes),
             layers=caches.layers,
@@ -203,25 +204,29 @@ class Walls:
             file.write_bytes(text)
         return file
 
-    @cached_property
-    def _hidden(self) -> tuple[Path, ...]:
-        """The secrets of the user, doors to services, and everything of Amelia's."""
-        state = self.directory.path.parent.parent
+    def _hidden_from(self, agent: AgentSettings | None) -> tuple[Path, ...]:
+        """Returns the secrets of the user, doors to services, and everything of Amelia's, as they are now."""
         allowed = tuple(map(Path, self.settings.writes))
+        needed = () if agent is None else logins_of(agent)
         secrets = [
             path
-            for path in (Path.home() / name for name in SECRETS)
-            if not any(path.is_relative_to(top) for top in allowed)
+            for path in (*(Path.home() / name for name in SECRETS), *logins_of_others(agent))
+            if path not in needed and not any(path.is_relative_to(top) for top in allowed)
         ]
-        return (*secrets, *map(Path, DOORS), state / "runs", state / "reviews", *self._checkout.secrets)
+        ours = (self._state / "runs", self._state / "reviews")
+        return (*secrets, *map(Path, DOORS), *ours, *find_secrets(self.repository, without=self._state))
 
     @property
     def _hidden_by_user(self) -> tuple[Path, ...]:
         return tuple(map(Path, self.settings.hides))
 
+    @property
+    def _state(self) -> Path:
+        return self.directory.path.parent.parent
+
     @cached_property
-    def _checkout(self) -> "_Checkout":
-        return _look_at(self.repository)
+    def _manifests(self) -> frozenset[str]:
+        return find_manifests(self.repository)
 
     @cached_property
     def _shown(self) -> tuple[Path, ...]:
@@ -250,26 +255,6 @@ def _borrowed(objects: Path) -> Iterator[Path]:
 
 def _texts(*paths: Path) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(str, paths)))
-
-
-@dataclass(frozen=True, slots=True)
-class _Checkout:
-    """What the user's checkout shows, not too deep in it: files called `.env`, and which caches it needs."""
-
-    secrets: tuple[Path, ...]
-    manifests: frozenset[str]
-
-
-def _look_at(top: Path) -> _Checkout:
-    secrets: list[Path] = []
-    manifests: set[str] = set()
-    for folder, inner, names in os.walk(top):
-        depth = len(Path(folder).relative_to(top).parts)
-        inner[:] = [name for name in inner if name not in _SKIPPED and depth < _DEPTH]
-        is_one = (name for name in names if name == ".env" or name.startswith(".env."))
-        secrets += [Path(folder, name) for name in is_one if name not in _NO_SECRETS]
-        manifests |= MANIFESTS.intersection(names)
-    return _Checkout(tuple(secrets), frozenset(manifests))
 
 
 def _git_config() -> bytes:

@@ -43,6 +43,15 @@ class Home:
         """Returns the user's own file with the account."""
         return (self.users() if os.environ.get(self.variable) else Path.home()) / self.account
 
+    def shared_login(self, place: Path) -> Login:
+        """Returns the user's login with its copy in a directory of the run's own.
+
+        What lies beside that directory has the name of the agent, and cannot be written from inside: it says
+        whose login the copy is.
+        """
+        users = Path(os.path.realpath(self.users() / self.login))
+        return Login(users, place / self.login, place.parent / f"login-{self.usual.removeprefix('.')}")
+
 
 HOMES: Mapping[str, Home] = {
     "claude": Home(
@@ -107,6 +116,40 @@ _LOGINS: Mapping[str, tuple[str, ...]] = {"copilot": (".config/gh",), "gemini": 
 """The logins of other programs that an agent uses."""
 
 
+_OWN_LOGINS: Mapping[str, tuple[str, ...]] = {
+    "opencode": (".local/share/opencode/auth.json", ".local/share/opencode/mcp-auth.json"),
+    "kilo": (".local/share/kilo/auth.json", ".local/share/kilo/mcp-auth.json"),
+    "gemini": tuple(
+        f".gemini/{name}"
+        for name in ("oauth_creds.json", "gemini-credentials.json", "mcp-oauth-tokens.json", ".env")
+    ),
+    "qwen": (".qwen/oauth_creds.json", ".qwen/mcp-oauth-tokens.json", ".qwen/.env"),
+    "copilot": (".copilot/config.json", ".config/github-copilot"),
+    "goose": (".config/goose/secrets.yaml",),
+    "kimi": (".kimi/credentials", ".kimi/config.toml", ".kimi/config.json", ".kimi-code/credentials"),
+    "vibe": (".vibe/.env",),
+    "openhands": (".openhands/agent_settings.json", ".openhands/settings.json"),
+    "aider": (".aider/oauth-keys.env", ".aider.conf.yml"),
+}
+"""The files below the home directory by which the other agents are logged in."""
+
+
+def logins_of_others(agent: AgentSettings | None) -> tuple[Path, ...]:
+    """Returns the user's files with logins of all agents but one; of all of them if a program is no agent.
+
+    An agent that is started by a command is known by the names in that.
+    """
+    commands = () if agent is None else (agent.driver, *agent.command, *agent.resume_command)
+    words = [Path(word).name for word in commands]
+    files = {name: tuple(Path.home() / path for path in paths) for name, paths in _OWN_LOGINS.items()}
+    for name, home in HOMES.items():
+        account = (home.users_account(),) if home.account else ()
+        files[name] = (home.users() / home.login, Path.home() / home.usual / home.login, *account)
+    return tuple(
+        path for name, paths in files.items() if not any(name in word for word in words) for path in paths
+    )
+
+
 def logins_of(agent: AgentSettings) -> tuple[Path, ...]:
     """Returns the directories with logins that an agent needs to read, besides its own."""
     named = [Path.home() / place for place in _LOGINS.get(agent.driver, ())]
@@ -150,12 +193,10 @@ def move_in(home: Home, spec: TurnSpec, *, shares_login: bool) -> Moved:
         return Moved({})
     place = config_in(Path(spec.wall.home))
     furnish(home, place)
-    login = Login(
-        users=Path(os.path.realpath(home.users() / home.login)),
-        inside=place / home.login,
-        common=place.parent / "login",
-    )
-    return Moved({home.variable: str(place)}, login if shares_login else None)
+    for other in HOMES.values():
+        if other != home:  # which had this role before
+            other.shared_login(place).remove()
+    return Moved({home.variable: str(place)}, home.shared_login(place) if shares_login else None)
 
 
 def config_in(home: Path) -> Path:
@@ -170,12 +211,13 @@ def folders_of(home: Home, state: Path | None) -> list[Path]:
 
 
 def settle_logins(agents: Iterable[AgentSettings], state: Path) -> None:
-    """Brings logins in step that a turn has left behind which was cut off."""
+    """Brings logins in step that a turn has left behind which was cut off: only those its agent was given."""
     for home in {HOMES[agent.driver] for agent in agents if agent.driver in HOMES}:
         for folder in folders_of(home, state)[:-1]:
-            common = folder.parent / "login"
-            if common.exists() and (folder / home.login).exists():
-                Login(Path(os.path.realpath(home.users() / home.login)), folder / home.login, common).step()
+            login = home.shared_login(folder)
+            if login.common.exists() and os.path.lexists(login.inside):
+                login.step()
+                login.forget()
 
 
 def furnish(home: Home, place: Path) -> None:

@@ -57,7 +57,8 @@ def _entries(wall: Wall, kernel: Kernel) -> Iterator[str]:
     for layer in layers:
         yield f"{chr(confine.LAYERED)}{_settled(layer.place)}"
         yield f"{chr(confine.LAYERS)}{_options(layer)}"
-    hides = [_settled(path) for path in wall.hides if os.path.lexists(path)]
+    # Not as it was once: the user may have put a link there since.
+    hides = _real(wall.hides)
     yield from _of_kind(confine.HIDES, hides)
     shows = [path for path in (*writes, *_real(wall.shows)) if any(_is_below(path, top) for top in hides)]
     yield from _of_kind(confine.SHOWS, dict.fromkeys(shows))

@@ -9,6 +9,7 @@ from amelia.drive.homes import (
     folders_of,
     furnish,
     logins_of,
+    logins_of_others,
     move_in,
     settings_of,
     settle_logins,
@@ -100,6 +101,23 @@ def test_a_login_that_was_cut_off_is_settled(home: Path) -> None:
     assert (home / ".claude/.credentials.json").read_text() == '{"token": 2}'
 
 
+def test_a_file_that_looks_like_the_login_of_another_agent_is_not_settled(home: Path) -> None:
+    write(home / ".claude/.credentials.json", '{"token": 1}')
+    write(home / ".codex/auth.json", '{"token": 1}')
+    moved = move_in(CLAUDE, spec(home), shares_login=True)
+    assert moved.login is not None
+    moved.login.step()
+    write(home / "agents/1-developer/config/auth.json", '{"token": 2}')
+    both = [AgentSettings(driver="claude"), AgentSettings(driver="codex")]
+    settle_logins(both, home / "agents")
+    assert (home / ".codex/auth.json").read_text() == '{"token": 1}'
+    moved.login.step()
+    move_in(HOMES["codex"], spec(home), shares_login=True)
+    write(home / "agents/1-developer/config/.credentials.json", '{"token": 2}')
+    settle_logins(both, home / "agents")
+    assert (home / ".claude/.credentials.json").read_text() == '{"token": 1}'
+
+
 def test_sessions_are_looked_for_where_they_are_written(home: Path) -> None:
     move_in(CLAUDE, spec(home), shares_login=True)
     assert folders_of(CLAUDE, home / "agents") == [home / "agents/1-developer/config", home / ".claude"]
@@ -113,6 +131,27 @@ def test_the_login_of_a_cloud_is_read_by_who_asks_it(home: Path, monkeypatch: py
     assert home / ".aws" in logins_of(AgentSettings(driver="claude"))
     assert logins_of(AgentSettings(driver="claude", base_url="http://127.0.0.1")) == ()
     assert logins_of(AgentSettings(driver="codex")) == ()
+
+
+def test_every_agent_has_its_own_login_and_none_of_the_others(home: Path) -> None:
+    files = {
+        "claude": home / ".claude/.credentials.json",
+        "codex": home / ".codex/auth.json",
+        "gemini": home / ".gemini/oauth_creds.json",
+        "opencode": home / ".local/share/opencode/auth.json",
+    }
+    assert set(files.values()) <= set(logins_of_others(None))
+    for name, file in files.items():
+        agents = (
+            AgentSettings(driver=name),
+            AgentSettings(driver="acp", command=("npx", f"@company/{name}-acp")),
+            AgentSettings(driver="command", command=(f"/usr/bin/{name}", "--print")),
+        )
+        for agent in agents:
+            hidden = logins_of_others(agent)
+            assert file not in hidden
+            assert {other for other in files.values() if other != file} <= set(hidden)
+    assert set(files.values()) <= set(logins_of_others(AgentSettings(driver="script")))
 
 
 def test_other_agents_write_where_they_always_do_but_for_their_settings(home: Path) -> None:

@@ -1,10 +1,13 @@
 """One login in two places: renewed inside, renewed outside, and by both at the same time."""
 
+import fcntl
 import json
+import os
 import subprocess  # noqa: TID251 - two programs that renew a token
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -110,3 +113,77 @@ def test_who_has_no_login_gets_none(tmp_path: Path) -> None:
     with in_step(shared):
         pass
     assert not shared.users.exists()
+
+
+KEPT: dict[str, Any] = {
+    "oauth": {"access": "a", "refresh": "r", "until": 5, "account": None, "scopes": ["x"]},
+    "key": None,
+}
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {**KEPT, "more": 1},
+        {"oauth": KEPT["oauth"]},
+        {**KEPT, "key": "of somebody"},
+        {**KEPT, "oauth": "text"},
+        {**KEPT, "oauth": {**KEPT["oauth"], "access": ""}},
+        {**KEPT, "oauth": {**KEPT["oauth"], "access": 7}},
+        {**KEPT, "oauth": {**KEPT["oauth"], "until": True}},
+        {**KEPT, "oauth": {**KEPT["oauth"], "scopes": {}}},
+        {**KEPT, "oauth": {"access": "a"}},
+        {**KEPT, "oauth": {**KEPT["oauth"], "access": "a" * 70_000}},
+    ],
+)
+def test_a_login_of_another_shape_is_not_taken_over(tmp_path: Path, changed: Any) -> None:
+    shared = login(tmp_path, json.dumps(KEPT))
+    shared.step()
+    shared.inside.write_text(json.dumps(changed))
+    shared.step()
+    assert json.loads(shared.users.read_text()) == KEPT
+    assert json.loads(shared.inside.read_text()) == KEPT
+
+
+def test_a_renewed_login_may_tell_more_in_its_tables(tmp_path: Path) -> None:
+    shared = login(tmp_path, json.dumps(KEPT))
+    shared.step()
+    renewed = {**KEPT, "oauth": {**KEPT["oauth"], "access": "b", "until": 2.5, "account": "me", "more": 1}}
+    shared.inside.write_text(json.dumps(renewed))
+    shared.step()
+    assert json.loads(shared.users.read_text()) == renewed
+
+
+@pytest.mark.parametrize("kind", ["directory", "pipe", "link to a directory", "link to nothing"])
+def test_what_is_no_file_in_place_of_a_login_harms_nobody(tmp_path: Path, kind: str) -> None:
+    shared = login(tmp_path, '{"token": "old"}')
+    shared.step()
+    shared.inside.unlink()
+    match kind:
+        case "directory":
+            (shared.inside / "inner").mkdir(parents=True)
+        case "pipe":
+            os.mkfifo(shared.inside)
+        case _:
+            shared.inside.symlink_to(tmp_path if kind.endswith("directory") else tmp_path / "nothing")
+    handles = len(list(Path("/proc/self/fd").iterdir()))
+    with in_step(shared):
+        pass
+    assert len(list(Path("/proc/self/fd").iterdir())) == handles
+    assert shared.users.read_text() == '{"token": "old"}'
+    assert [path.name for path in shared.inside.parent.iterdir() if path != shared.inside] == []
+
+
+def test_a_lock_that_somebody_holds_does_not_stop_a_turn(tmp_path: Path) -> None:
+    shared = login(tmp_path, '{"token": "old"}')
+    shared.step()
+    holder = os.open(shared.users.parent, os.O_RDONLY)
+    fcntl.flock(holder, fcntl.LOCK_EX)
+    began = time.monotonic()
+    shared.inside.write_text('{"token": "new"}')
+    assert not shared.step()
+    assert time.monotonic() - began < 5
+    assert shared.users.read_text() == '{"token": "old"}'
+    os.close(holder)
+    assert shared.step()
+    assert shared.users.read_text() == '{"token": "new"}'

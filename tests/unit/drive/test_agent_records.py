@@ -1,6 +1,7 @@
 """The records that agents keep of their sessions tell what those have used, whatever else is in them."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -97,3 +98,34 @@ def test_records_are_looked_for_where_the_agent_keeps_them(
     monkeypatch.delenv("CLAUDE_CONFIG_DIR")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert recorded_usage(AgentSettings(driver="claude"), SESSION) is None
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "directory", "huge file", "link to nothing"])
+def test_what_is_no_record_is_not_read(tmp_path: Path, kind: str) -> None:
+    places = (
+        tmp_path / f"projects/-work/{SESSION}.jsonl",
+        tmp_path / f"sessions/2026/01/01/rollout-1-{SESSION}.jsonl",
+    )
+    for path in places:
+        path.parent.mkdir(parents=True)
+        match kind:
+            case "pipe":
+                os.mkfifo(path)
+            case "device":
+                path.symlink_to("/dev/zero")
+            case "directory":
+                path.mkdir()
+            case "huge file":
+                path.touch()
+                os.truncate(path, 1 << 40)
+            case _:
+                path.symlink_to("nothing")
+    assert claude(tmp_path) is None
+    assert codex(tmp_path) is None
+
+
+def test_a_line_that_is_too_long_is_left_out(tmp_path: Path) -> None:
+    path = tmp_path / f"projects/-work/{SESSION}.jsonl"
+    long = {**message("m1", 100, 1), "more": "x" * 9_000_000}
+    write(path, long, message("m2", 10, 2))
+    assert claude(tmp_path, price=None) == Usage(10, 2)

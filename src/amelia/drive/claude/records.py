@@ -6,22 +6,25 @@ tell of them. A message has a line for each of its parts, and counts once.
 
 from collections.abc import Callable, Iterator, Mapping
 from glob import escape
+from itertools import islice
 from pathlib import Path
 from typing import cast
 
+from amelia.drive.records import record_lines
 from amelia.drive.stream import DETAIL_LIMIT, Line, count_of, read_object, text_of
 from amelia.model.agents import SessionId, Usage, total
 from amelia.model.prices import Price
 
 SYNTHETIC = "<synthetic>"
 """The model of messages that Claude writes in the name of one."""
+_MOST = 200_000
 
 
 def session_usage(folder: Path, session: SessionId, price_of: Callable[[str], Price | None]) -> Usage | None:
     """Returns what a session has used in all; None if there is no record of it below Claude's folder."""
     counts: dict[str, Usage] = {}
     for path in folder.glob(f"projects/*/{escape(session)}.jsonl"):
-        for message in _messages(path):
+        for message in islice(_messages(path), _MOST - len(counts)):
             name, used = text_of(message.get("id"), DETAIL_LIMIT), message_usage(message, price_of)
             if used is not None:
                 counts[name] = used
@@ -48,12 +51,8 @@ def message_usage(message: Mapping[str, object], price_of: Callable[[str], Price
 
 
 def _messages(path: Path) -> Iterator[Mapping[str, object]]:
-    try:
-        with path.open("rb") as file:
-            for line in file:
-                if b'"usage"' in line and (record := read_object(Line(line))) is not None:
-                    message = record.get("message")
-                    if record.get("type") == "assistant" and isinstance(message, dict):
-                        yield cast("Mapping[str, object]", message)
-    except OSError:
-        return
+    for line in record_lines(path):
+        if b'"usage"' in line and (record := read_object(Line(line))) is not None:
+            message = record.get("message")
+            if record.get("type") == "assistant" and isinstance(message, dict):
+                yield cast("Mapping[str, object]", message)

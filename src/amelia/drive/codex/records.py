@@ -10,6 +10,7 @@ from glob import escape
 from pathlib import Path
 from typing import cast
 
+from amelia.drive.records import record_lines
 from amelia.drive.stream import Line, count_of, read_object
 from amelia.model.agents import SessionId, Usage
 from amelia.model.prices import Price
@@ -37,13 +38,9 @@ def counted_usage(counts: Mapping[str, object], price: Price | None) -> Usage:
 
 def _last_count(path: Path) -> Mapping[str, object] | None:
     last = None
-    try:
-        with path.open("rb") as file:
-            for line in file:
-                if any(sign in line for sign in _SIGNS):
-                    last = _count(read_object(Line(line))) or last
-    except OSError:
-        pass
+    for line in record_lines(path):
+        if any(sign in line for sign in _SIGNS):
+            last = _count(read_object(Line(line))) or last
     return last
 
 
