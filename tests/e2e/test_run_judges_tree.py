@@ -122,6 +122,8 @@ def test_a_person_can_grant_a_test_file(tmp_path: Path) -> None:
     assert stage.amelia("resume", stage.name).code == 0
     assert stage.show("calc.py") == BROKEN.strip()
     assert "may change tests/test_calc.py" in stage.amelia("log", stage.name).out
+    assert "A person lets you change tests/test_calc.py." in stage.prompt("1", 2)
+    assert "A person let this unit change tests/test_calc.py." in stage.prompt("1", 2, role="reviewer")
 
 
 def test_a_question_can_be_answered_with_a_grant(tmp_path: Path) -> None:
