@@ -308,4 +308,4 @@ def _each(lines: Iterable[str]) -> str:
 
 def _shown(text: str) -> str:
     """Returns a text of others on one line, without what Markdown would obey."""
-    return shortened(one_line(text), _LONGEST).translate(_MAY_SHOW)
+    return one_line(shortened(one_line(text), _LONGEST)).translate(_MAY_SHOW)

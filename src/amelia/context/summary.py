@@ -65,8 +65,10 @@ def review_feedback(chapter: Chapter, *, mode: Mode) -> str:
 
 
 def shortened(text: str, longest: int = _LONGEST_ACCOUNT) -> str:
-    """Returns a text that is not too long for a page, and says if it was."""
-    return text if len(text) <= longest else f"{text[:longest]}\n[cut after {longest} characters]"
+    """Returns a text that is not too long for a page, and says if it was; one that says so stays."""
+    mark = f"[cut after {longest} characters]"
+    is_cut = len(text) <= longest + 1 + len(mark) and text.endswith(mark)
+    return text if len(text) <= longest or is_cut else f"{text[:longest]}\n{mark}"
 
 
 def _who(chapter: Chapter) -> str:

@@ -67,6 +67,14 @@ def test_a_page_tells_all_of_a_run() -> None:
     )
 
 
+def test_a_long_text_is_cut_once() -> None:
+    story = chain(1).start("1").write("1").verify("1", passed=False)
+    story.tell(ev.UnitParked(UnitId("1"), Reason.VERIFY_LIMIT, "x" * 700))
+    page = report_page(report(story.end(Result.HALTED, Reason.VERIFY_LIMIT)))
+    assert page.count("[cut after") == 1
+    assert "x [cut after 500 characters])" in page
+
+
 def test_agents_that_are_played_from_a_script_need_no_budget() -> None:
     assert report(full_story("script")).cost.untold_turns == 1
     assert "cannot hold" not in report_page(report(full_story("script")))
