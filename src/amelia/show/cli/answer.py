@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import click
 
-from amelia.app.people import RefusedError, standing
+from amelia.app.people import RefusedError, check_grant, standing
 from amelia.config.places import state_home
 from amelia.model.events import QuestionAnswered
 from amelia.model.plan import UnitId
@@ -45,6 +45,7 @@ def command(ctx: click.Context, *, item: str, words: tuple[str, ...]) -> None:
     if name is not None and asking is not None and not _is_choice(words, asking[1]):
         attempt, question = asking
         answer = replace(_answer(name, question, words), attempt=attempt)
+        check_grant(directory, name, answer.granted)
         carry_wish(directory, answer, said=f"{directory.run}/{unit} is answered")
         return
     verb, *arguments = _as_command(_found(directory, name), words)
