@@ -112,6 +112,22 @@ def test_a_test_that_the_plan_does_not_give_to_a_unit_sends_it_back(tmp_path: Pa
     assert done.outcome == "halted(verify_limit)"
     assert "the unit changed tests/test_calc.py" in done.out
     assert "a person can grant it" in done.out
+    offered = f"amelia retry {stage.name} 1 --grant tests/test_calc.py"
+    assert offered in stage.amelia("status", stage.name).out
+    assert offered in stage.amelia("inbox").out
+
+
+def test_an_answer_that_grants_lets_a_unit_try_again_that_asks_nothing(tmp_path: Path) -> None:
+    stage = stage_of(tmp_path)
+    changed = (w("calc.py", BROKEN), w("tests/test_calc.py", STRICTER))
+    run(stage, CALC_ONLY, develops("1", *changed), APPROVED)
+    wrong = stage.amelia("answer", f"{stage.name}/1", "grant", "tests/test_clac.py")
+    assert wrong.code == 2
+    assert "tests/test_clac.py" in wrong.err
+    assert "changed by its last attempt: calc.py, tests/test_calc.py" in wrong.err
+    done = stage.amelia("answer", f"{stage.name}/1", "grant", "tests/test_calc.py")
+    assert "1 is to try again, and may change tests/test_calc.py" in done.out, done.err
+    assert stage.amelia("resume", stage.name).code == 0
 
 
 def test_a_person_can_grant_a_test_file(tmp_path: Path) -> None:
@@ -122,6 +138,8 @@ def test_a_person_can_grant_a_test_file(tmp_path: Path) -> None:
     assert stage.amelia("resume", stage.name).code == 0
     assert stage.show("calc.py") == BROKEN.strip()
     assert "may change tests/test_calc.py" in stage.amelia("log", stage.name).out
+    assert "A person lets you change tests/test_calc.py." in stage.prompt("1", 2)
+    assert "A person let this unit change tests/test_calc.py." in stage.prompt("1", 2, role="reviewer")
 
 
 def test_a_question_can_be_answered_with_a_grant(tmp_path: Path) -> None:

@@ -7,10 +7,11 @@ a wish is known when it is out of the mailbox, not before.
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from amelia.app.workshops import open_workshop
+from amelia.app.workshops import open_store, open_workshop
+from amelia.judge.globs import covers
 from amelia.model.commands import Place
 from amelia.model.errors import AmeliaError
 from amelia.model.events import UnitFixed, UnitReset, Work
@@ -27,14 +28,17 @@ from amelia.run.requests import draft_refusal, refusal
 from amelia.run.workshop import Workshop
 from amelia.schedule.draft import fold_draft, is_draft
 from amelia.schedule.machine import fold
+from amelia.system.git_commands import changed_paths, find_commit, list_paths
 from amelia.system.git_places import Lane, Purpose
 from amelia.system.process import spawn_detached
+from amelia.workspace.store import is_whole
 from amelia.workspace.unkept import Unkept, mark, unkept_in
 
 _FIRST_FIX_LANE = 1000
 _PATIENCE = 2.0
 _PATIENCE_WITH_A_START = 10.0
 _PAUSE = 0.05
+_MOST_FILES = 20
 
 
 class RefusedError(AmeliaError):
@@ -52,6 +56,27 @@ def standing(directory: RunDirectory) -> RunState:
             hint=f"see the plan: amelia plan show {directory.run}",
         )
     return fold(events)
+
+
+def check_grant(directory: RunDirectory, unit: UnitId, files: Sequence[str]) -> None:
+    """Refuses to grant files that are neither in what a parked unit started from nor in its last attempt."""
+    run = standing(directory)
+    state = run.units.get(unit)
+    if not files or not isinstance(state, Parked):
+        return
+    store, base = open_store(directory, run.facts), state.track.base
+    where = store.repository
+    work = state.work.commit if state.work is not None else base
+    if not is_whole(store) or find_commit(where, base) is None or find_commit(where, work) is None:
+        return
+    changed = [path for _, path in changed_paths(where, base, work)]
+    known = {*list_paths(where, base), *changed}
+    if wrong := [file for file in files if not any(covers(file, path) for path in known)]:
+        told = ", ".join(changed[:_MOST_FILES]) or "nothing"
+        raise RefusedError(
+            f"{wrong[0]} cannot be granted: {unit} did not find it, and its last attempt did not make it",
+            hint=f"changed by its last attempt: {told}",
+        )
 
 
 def refusal_of(directory: RunDirectory, wanted: Wanted) -> str | None:

@@ -77,6 +77,7 @@ class Chapter:
     `open` are the findings of the last review, until they are ruled; `ruled` those that were rejected or
     deferred; `remarks` those with which it was approved all the same. `asked` is the text that a person was
     last asked to answer. `fixed` is the person's work by hand, as long as no agent was told to try again.
+    `granted` are the files of tests that a person let the unit change.
     """
 
     unit: Unit
@@ -90,6 +91,7 @@ class Chapter:
     replies: tuple[Reply, ...] = ()
     landing: Landing | None = None
     asked: str = ""
+    granted: tuple[str, ...] = ()
     fixed: ev.UnitFixed | None = None
     spent: Mapping[Role, Spent] = field(default_factory=dict[Role, Spent])
 
@@ -152,7 +154,8 @@ def _told(chronicle: Chronicle, event: ev.Event) -> Chronicle:  # noqa: PLR0911 
         case ev.UnitFixed(unit):
             return _with(chronicle, unit, fixed=event, remarks=())
         case ev.UnitReset(unit):
-            return _with(chronicle, unit, fixed=None, cause=None)
+            granted = _granted(chronicle, event)
+            return _with(chronicle, unit, fixed=None, cause=None, granted=granted)
         case ev.UnitParked(unit, detail=detail):
             return _with(chronicle, unit, asked=detail)
         case ev.QuestionAnswered():
@@ -190,7 +193,13 @@ def _answered(chronicle: Chronicle, event: ev.QuestionAnswered) -> Chronicle:
         event.unit,
         replies=(*chapter.replies, Reply(chapter.asked, event.answer, event.by_default)),
         ruled=(*chapter.ruled, *out),
+        granted=_granted(chronicle, event),
     )
+
+
+def _granted(chronicle: Chronicle, event: ev.UnitReset | ev.QuestionAnswered) -> tuple[str, ...]:
+    """Returns the files that a person let a unit change, with those of one more decision."""
+    return tuple(dict.fromkeys((*chronicle.chapters[event.unit].granted, *event.granted)))
 
 
 def _attempted(chronicle: Chronicle, event: ev.Event) -> Chronicle:  # noqa: PLR0911 - a line per event

@@ -52,6 +52,7 @@ class Assignment:
 
     `needs` are the finished units that it depends on, `landed` is the commit that landed last. `red_tasks`
     write tests that a later unit implements; `others` are the other pieces if the unit is a piece itself.
+    `granted` are the files of tests that a person lets the unit change.
     """
 
     unit: Unit
@@ -63,6 +64,7 @@ class Assignment:
     landed: CommitId | None = None
     red_tasks: tuple[TaskId, ...] = ()
     others: tuple[OtherPiece, ...] = ()
+    granted: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -104,6 +106,7 @@ def developer_prompt(
         _of_last_attempt(texts, assignment, retry, start=start),
         texts.fill("answered", answered=_answered(answers)) if answers else "",
         work_in_files(texts, start, is_told=retry is not None),
+        grant_line("A person lets you change", assignment.granted),
     ]
     return joined(parts)
 
@@ -147,7 +150,13 @@ def format_subtasks(tasks: Iterable[Task]) -> str:
     return "\n\n".join(_subtask(task) for task in tasks)
 
 
-def continuation_prompt(texts: Texts, retry: Retry) -> str:
+def grant_line(opening: str, files: Iterable[str]) -> str:
+    """Returns the line that names the files a person granted to a unit; empty without any."""
+    named = ", ".join(one_line(file) for file in dict.fromkeys(files))
+    return f"{opening} {named}." if named else ""
+
+
+def continuation_prompt(texts: Texts, retry: Retry, *, granted: Iterable[str] = ()) -> str:
     """Returns what the developer is told who goes on in its own session: only what is new."""
     return joined(
         [
@@ -155,7 +164,8 @@ def continuation_prompt(texts: Texts, retry: Retry) -> str:
                 "continuation",
                 opening=_OPENINGS.get(retry.cause, _NOT_ACCEPTED),
                 changes=fenced(retry.errors),
-            )
+            ),
+            grant_line("A person lets you change", granted),
         ]
     )
 

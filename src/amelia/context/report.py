@@ -9,7 +9,7 @@ from functools import reduce
 
 from amelia.context.chronicle import Chapter, Chronicle
 from amelia.context.quoting import one_line
-from amelia.context.summary import shortened
+from amelia.context.summary import let_change, shortened
 from amelia.model.agents import Spent
 from amelia.model.findings import Disposition
 from amelia.model.git import branch_ref
@@ -34,7 +34,10 @@ class Cost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitReport:
-    """What became of one unit; files are None where nobody knows them any more."""
+    """What became of one unit; files are None where nobody knows them any more.
+
+    `granted` are the files of tests that a person let it change.
+    """
 
     unit: str
     title: str
@@ -49,6 +52,8 @@ class UnitReport:
     accepted: tuple[Accepted, ...] = ()
     files: tuple[str, ...] | None = None
     receipts: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    granted: tuple[str, ...] = ()
     reason: str | None = None
     detail: str = ""
     cost: Cost | None = None
@@ -118,10 +123,11 @@ class RunReport:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is known of a landed unit besides the journal: its files, and what its receipts say."""
+    """What is known of a landed unit besides the journal: its files, its receipts, and notes about them."""
 
     files: tuple[str, ...] | None
     receipts: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
 
 def report_of(chronicle: Chronicle, standing: RunStanding, evidence: Mapping[UnitId, Evidence]) -> RunReport:
@@ -210,6 +216,8 @@ def _unit(chapter: Chapter, standing: UnitStanding, *, mode: Mode, evidence: Evi
         accepted=standing.accepted,
         files=evidence.files if evidence is not None else None,
         receipts=evidence.receipts if evidence is not None else (),
+        notes=evidence.notes if evidence is not None else (),
+        granted=chapter.granted,
         reason=reason.value if reason is not None else None,
         detail=shortened(standing.detail, _LONGEST),
         cost=_cost(chapter.spent.values()) if chapter.spent else None,
@@ -252,17 +260,23 @@ def _landed(unit: UnitReport) -> str:
     if files is None:
         told = "files unknown"
     else:
-        more = f" and {len(files) - _MOST_FILES} more" if len(files) > _MOST_FILES else ""
-        told = ", ".join(f"`{_shown(file)}`" for file in files[:_MOST_FILES]) + more or "no files"
+        rest = f" and {len(files) - _MOST_FILES} more" if len(files) > _MOST_FILES else ""
+        told = ", ".join(f"`{_shown(file)}`" for file in files[:_MOST_FILES]) + rest or "no files"
     whose = f"\n  - {by_hand(unit.accepted)}" if unit.by_person else ""
     proofs = "".join(f"\n  - proved: {_shown(receipt)}" for receipt in unit.receipts)
-    return f"{_shown(unit.title)}: `{unit.commit}` ({told}){_stories(unit)}{whose}{proofs}"
+    notes = "".join(f"\n  - noted: {_shown(note)}" for note in unit.notes)
+    more = f"{_stories(unit)}{whose}{_granted(unit)}{proofs}{notes}"
+    return f"{_shown(unit.title)}: `{unit.commit}` ({told}){more}"
 
 
 def _waiting(unit: UnitReport) -> str:
     why = f": {Reason(unit.reason).meaning}" if unit.reason else ""
     said = f" ({_shown(unit.detail)})" if unit.detail else ""
-    return f"{_shown(unit.title)}: {unit.status}{why}{said}{_stories(unit)}"
+    return f"{_shown(unit.title)}: {unit.status}{why}{said}{_stories(unit)}{_granted(unit)}"
+
+
+def _granted(unit: UnitReport) -> str:
+    return f"\n  - {let_change(_shown(file) for file in unit.granted)}" if unit.granted else ""
 
 
 def _stories(unit: UnitReport) -> str:
@@ -308,4 +322,4 @@ def _each(lines: Iterable[str]) -> str:
 
 def _shown(text: str) -> str:
     """Returns a text of others on one line, without what Markdown would obey."""
-    return shortened(one_line(text), _LONGEST).translate(_MAY_SHOW)
+    return one_line(shortened(one_line(text), _LONGEST)).translate(_MAY_SHOW)

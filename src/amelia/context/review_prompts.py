@@ -6,7 +6,7 @@ fail as they should.
 
 from collections.abc import Sequence
 
-from amelia.context.prompts import Assignment, joined, tests_that_fail, work_of
+from amelia.context.prompts import Assignment, grant_line, joined, tests_that_fail, work_of
 from amelia.context.quoting import fenced, one_line
 from amelia.context.texts import Texts
 from amelia.model.findings import Finding
@@ -74,7 +74,8 @@ def _under_review(texts: Texts, assignment: Assignment, red: Sequence[str]) -> s
     parts = [f"{title} {one_line(assignment.heading)}", work_of(texts, assignment)]
     if tasks := tests_that_fail(assignment):
         parts.append(texts.fill("red_review", tasks=tasks, tests=fenced(_listed(red))))
-    return "\n\n".join(parts)
+    parts.append(grant_line("A person let this unit change", assignment.granted))
+    return "\n\n".join(part for part in parts if part)
 
 
 def _listed(tests: Sequence[str]) -> str:

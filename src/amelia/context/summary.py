@@ -5,7 +5,7 @@
 - What agents and tests said is bounded and fenced; names of files are shown in a fence, too.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from amelia.context.chronicle import Chapter, Objection
@@ -29,7 +29,12 @@ class Change:
 
 
 def generate_phase_summary(
-    chapter: Chapter, *, mode: Mode, changes: Sequence[Change], receipts: Sequence[str]
+    chapter: Chapter,
+    *,
+    mode: Mode,
+    changes: Sequence[Change],
+    receipts: Sequence[str],
+    notes: Sequence[str] = (),
 ) -> str:
     """Returns the summary of a unit that landed, with the commands that bring all of it back."""
     landing = chapter.landing
@@ -48,7 +53,7 @@ def generate_phase_summary(
             "sh",
         ),
         "## Test files\n" + _files(tests),
-        "## What was proved\n" + "\n".join(f"- {one_line(receipt)}" for receipt in receipts),
+        "## What was proved\n" + _proved(chapter, receipts, notes),
         f"## {_account_title(chapter)}\n" + fenced(shortened(said) or "Nothing."),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -65,8 +70,22 @@ def review_feedback(chapter: Chapter, *, mode: Mode) -> str:
 
 
 def shortened(text: str, longest: int = _LONGEST_ACCOUNT) -> str:
-    """Returns a text that is not too long for a page, and says if it was."""
-    return text if len(text) <= longest else f"{text[:longest]}\n[cut after {longest} characters]"
+    """Returns a text that is not too long for a page, and says if it was; one that says so stays."""
+    mark = f"[cut after {longest} characters]"
+    is_cut = len(text) <= longest + 1 + len(mark) and text.endswith(mark)
+    return text if len(text) <= longest or is_cut else f"{text[:longest]}\n{mark}"
+
+
+def let_change(files: Iterable[str]) -> str:
+    """Returns that a person let a unit change files of tests."""
+    return f"a person let this unit change {', '.join(files)}"
+
+
+def _proved(chapter: Chapter, receipts: Sequence[str], notes: Sequence[str]) -> str:
+    """Returns the receipts of a unit, the files that a person granted to it, and notes about its work."""
+    granted = [let_change(chapter.granted)] if chapter.granted else []
+    lines = [*receipts, *granted, *(f"noted: {note}" for note in notes)]
+    return "\n".join(f"- {one_line(line)}" for line in lines)
 
 
 def _who(chapter: Chapter) -> str:

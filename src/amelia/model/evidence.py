@@ -4,7 +4,7 @@ Everything is made of plain values, so that it can be stored as JSON and read ba
 what happened; a verdict says what it means for one unit. Neither holds anything an agent claimed.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
@@ -218,6 +218,14 @@ class TestEdits:
     ruled: tuple[str, ...] = ()
     licensed: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
+
+
+def files_to_grant(problems: Iterable[Problem], edits: TestEdits) -> tuple[str, ...]:
+    """Returns the changed files that a person would have to grant to a unit which weakened tests."""
+    weak = [each for each in problems if each.code is ProblemCode.WEAKENED_TESTS]
+    tests = [each.file for each in weak if each.file is not None]
+    changed = [*edits.others, *(file for file in tests if file in edits.licensed)] if weak else []
+    return tuple(dict.fromkeys(changed or tests))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,7 +32,8 @@ class Track:
     attempt. A person who lets the unit try again has `spent` start anew, and it `was_reset`. `refusals`
     counts landings that did not fit, `rests` limits that were waited out in a row, `questions` those that
     were answered. `subtasks` is the status of the unit's tasks as the present turn reports it;
-    `edits` are what its work changed of the tests that it is judged by.
+    `edits` are what its work changed of the tests that it is judged by, `to_grant` the files that only a
+    person can let it change, if its last turn weakened tests.
     `seen` are the fingerprints of rounds that failed, `ruled` the findings that were ruled out, `findings`
     those that are open, and `reviewed` is the snapshot the last review saw. Work that is `by_person` was done
     by hand; `accepted` are the doubts about it that the person set aside. `session_used` is what the
@@ -59,6 +60,7 @@ class Track:
     answers: tuple[Answered, ...] = ()
     subtasks: tuple[tuple[TaskId, UnitStatus], ...] = ()
     edits: TestEdits = field(default=TestEdits())
+    to_grant: tuple[str, ...] = ()
 
     @property
     def unreported(self) -> tuple[TaskId, ...]:

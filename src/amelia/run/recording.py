@@ -173,6 +173,7 @@ class Recorder:
             mode=self._chronicle.facts.mode,
             changes=changes_of(self._store, chapter.landing.base, chapter.landing.commit),
             receipts=receipts_of(chapter.proof, self._seen),
+            notes=notes_of(chapter.proof),
         )
 
 
@@ -197,7 +198,7 @@ def evidence_of(
     }
     files = changed_by(store.source.repository, (commit for commit, _ in landed.values()))
     return {
-        unit: Evidence(files.get(commit), tuple(receipts_of(proof, seen)))
+        unit: Evidence(files.get(commit), tuple(receipts_of(proof, seen)), notes_of(proof))
         for unit, (commit, proof) in landed.items()
     }
 
@@ -207,12 +208,19 @@ def receipts_of(proof: ch.Proof | None, seen: Callable[[str], Receipt | None]) -
     if proof is None:
         return ["nothing"]
     if proof.tree is None:
-        return ["nothing was executed: there is no test command", *proof.notes]
+        return ["nothing was executed: there is no test command"]
     receipt = seen(proof.tree)
     what = told(receipt, red=proof.red) if receipt is not None else _without_receipt(proof)
     digest = f", receipt {proof.digest}" if proof.digest is not None else ""
-    changed = [changed_by_unit(proof.changed)] if proof.changed else []
-    return [f"{what} (tree {proof.tree}{digest})", *changed, *proof.notes]
+    return [f"{what} (tree {proof.tree}{digest})"]
+
+
+def notes_of(proof: ch.Proof | None) -> tuple[str, ...]:
+    """Returns, in a line each, notes about work that was proved: of tests that it changed, and of checks."""
+    if proof is None:
+        return ()
+    changed = (changed_by_unit(proof.changed),) if proof.changed else ()
+    return (*changed, *proof.notes)
 
 
 def _without_receipt(proof: ch.Proof) -> str:

@@ -142,4 +142,4 @@ def _news(texts: Texts, command: StartTurn, retry: Retry | None) -> str:
         return answer_prompt(texts, command.answers[-1], retry)
     if command.is_again or retry is None:
         return resumption_prompt(texts)
-    return continuation_prompt(texts, retry)
+    return continuation_prompt(texts, retry, granted=command.at.granted)

@@ -230,6 +230,7 @@ class Workshop:
             landed=chronicle.landed,
             red_tasks=at.red_tasks,
             others=tuple(_other_pieces(at.assigned, chronicle)),
+            granted=at.granted,
         )
 
     def retry(self, at: Place, chronicle: Chronicle, feedback: str) -> Retry | None:

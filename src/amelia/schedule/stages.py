@@ -14,7 +14,7 @@ from typing import TypeAlias, assert_never
 from amelia.model import events as ev
 from amelia.model.agents import Ending, SessionId
 from amelia.model.errors import InternalError
-from amelia.model.evidence import ProblemCode
+from amelia.model.evidence import ProblemCode, files_to_grant
 from amelia.model.findings import Disposition, Weight
 from amelia.model.git import CommitId
 from amelia.model.outcome import Cause, Reason
@@ -263,7 +263,7 @@ def _after_turn(state: Driving, event: ev.AttemptEnded) -> UnitState:
         if event.ending is Ending.LIMITED:
             return _resting(again, event.until or "")
         return replace(again, is_busy=False)
-    track = replace(state.track, rests=0)
+    track = replace(state.track, rests=0, to_grant=())
     if event.question is not None:
         asking = Asking(question=event.question, session=session, finished=event.finished)
         return _asking(track, event.work, asking, feedback=event.question.text)
@@ -304,7 +304,7 @@ def _after_verification(state: Verifying, event: ev.AttemptVerified) -> UnitStat
     if any(problem.code is ProblemCode.NO_CHANGES for problem in event.problems):
         cause = Cause.NO_CHANGES
     return _failing(
-        state.track,
+        replace(state.track, to_grant=files_to_grant(event.problems, event.edits)),
         state.work,
         state.session,
         cause=cause,

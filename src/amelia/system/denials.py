@@ -62,7 +62,8 @@ def denial_note(paths: Iterable[str]) -> str:
         return ""
     return (
         f"The wall kept this program from writing {', '.join(named)}. It may write its worktree and its "
-        "temporary directory ($TMPDIR); a person can allow more with `[wall] writes` in their own settings."
+        "temporary directory ($TMPDIR); if it should write more: `[wall] writes` in your own settings file "
+        "(~/.config/amelia/config.toml, or the one that $AMELIA_CONFIG names)."
     )
 
 

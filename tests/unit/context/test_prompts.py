@@ -157,6 +157,17 @@ def test_a_session_that_goes_on_is_told_only_what_is_new() -> None:
     assert len(prompt) < 250
 
 
+def test_files_that_a_person_grants_are_told_to_developer_reviewer_and_evaluator() -> None:
+    mine = assignment("Write one.", granted=("t/a.py", "t/b.py", "t/a.py"))
+    assert "A person lets you change t/a.py, t/b.py.\n" in developer_prompt(TEXTS, mine)
+    retry = Retry(attempt=2, errors="no", cause=Cause.CHECKS_FAILED)
+    assert "A person lets you change t/a.py.\n" in continuation_prompt(TEXTS, retry, granted=("t/a.py",))
+    told = "A person let this unit change t/a.py, t/b.py."
+    assert told in reviewer_prompt(TEXTS, mine, checks="ok", diff="+x")
+    assert told in evaluator_prompt(TEXTS, mine, diff="+x", findings=[finding("slow")])
+    assert "A person" not in reviewer_prompt(TEXTS, assignment("x"), checks="ok", diff="+x")
+
+
 def test_what_the_checks_say_is_not_put_into_the_reviewers_mouth() -> None:
     assert "reviewer" not in continuation_prompt(
         TEXTS, Retry(attempt=2, errors="x", cause=Cause.CHECKS_FAILED)

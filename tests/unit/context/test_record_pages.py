@@ -46,6 +46,16 @@ def test_a_summary_says_what_was_done_how_to_bring_it_back_and_what_proved_it() 
     )
 
 
+def test_a_summary_tells_notes_and_grants() -> None:
+    story = chain(1).start("1").fail("1").tell(ev.UnitReset(ONE, granted=("t.py",)))
+    story.start("1").write("1").verify("1").review("1").land("1")
+    chapter = chronicle_of(story).chapters[ONE]
+    text = generate_phase_summary(
+        chapter, mode=Mode.TASKS, changes=(), receipts=["3 passed"], notes=["1 test was changed"]
+    )
+    assert "- 3 passed\n- a person let this unit change t.py\n- noted: 1 test was changed\n" in text
+
+
 def test_a_summary_without_files_says_so_and_one_with_many_is_bounded() -> None:
     story = chain(1).start("1").write("1", summary="x" * 5000).verify("1").review("1").land("1")
     assert "## Files changed\nNone." in summary_of(story)

@@ -67,6 +67,29 @@ def test_a_page_tells_all_of_a_run() -> None:
     )
 
 
+def test_notes_are_told_as_notes_and_grants_as_a_persons() -> None:
+    one, two = UnitId("1"), UnitId("2")
+    story = chain(2).start("1").fail("1").tell(ev.UnitReset(one, granted=("t.py",)))
+    story.start("1").write("1").verify("1").review("1").land("1")
+    story.start("2").fail("2").tell(ev.UnitReset(two, granted=("u.py", "v.py")))
+    told_of = report(story, u1=replace(PROVED, notes=("1 test was changed",)))
+    page = report_page(told_of)
+    assert told_of.units[0].granted == ("t.py",)
+    assert (
+        "\n  - a person let this unit change t.py\n  - proved: pytest: 3 passed\n  - noted: 1 test was changed\n"
+        in page
+    )
+    assert "\n  - a person let this unit change u.py, v.py\n" in page
+
+
+def test_a_long_text_is_cut_once() -> None:
+    story = chain(1).start("1").write("1").verify("1", passed=False)
+    story.tell(ev.UnitParked(UnitId("1"), Reason.VERIFY_LIMIT, "x" * 700))
+    page = report_page(report(story.end(Result.HALTED, Reason.VERIFY_LIMIT)))
+    assert page.count("[cut after") == 1
+    assert "x [cut after 500 characters])" in page
+
+
 def test_agents_that_are_played_from_a_script_need_no_budget() -> None:
     assert report(full_story("script")).cost.untold_turns == 1
     assert "cannot hold" not in report_page(report(full_story("script")))

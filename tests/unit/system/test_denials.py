@@ -31,6 +31,8 @@ def wall(tmp_path: Path) -> Wall:
         'failed to open file "{path}": Permission denied (os error 13)',
         "error: could not lock config file {path}: Permission denied",
         "mkdir {path}: Read-only file system",
+        "OSError: [Errno 30] Read-only file system: '{path}'",
+        "Error: EROFS: read-only file system, mkdir '{path}'",
         '{{"type": "result", "text": "line one\\nopen {path}: permission denied\\nline three"}}',
     ],
 )
@@ -41,6 +43,13 @@ def test_a_complaint_names_the_path(tmp_path: Path, line: str) -> None:
     assert denials.paths == (path,)
     assert path in denial_note(denials.paths)
     assert "[wall] writes" in denial_note(denials.paths)
+
+
+def test_the_hint_names_the_settings_file_of_the_user() -> None:
+    note = denial_note(["/x"])
+    assert "`[wall] writes` in your own settings file" in note
+    assert "~/.config/amelia/config.toml" in note
+    assert "$AMELIA_CONFIG" in note
 
 
 @pytest.mark.parametrize("place", ["work/file", "tmp/file", "cache/file"])

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import click
 
-from amelia.app.people import RefusedError, standing
+from amelia.app.people import RefusedError, check_grant, standing
 from amelia.config.places import state_home
 from amelia.model.events import QuestionAnswered
 from amelia.model.plan import UnitId
@@ -33,9 +33,10 @@ _LONGEST = 4000
 def command(ctx: click.Context, *, item: str, words: tuple[str, ...]) -> None:
     """Answer what waits for you, by its ID in `amelia inbox`: RUN, or RUN/UNIT.
 
-    To a question: the number of an option, any text, or `grant FILE …` to let the unit change test files that
-    the plan does not give it. To anything else, what the inbox offers, as the command of that name takes it:
-    retry, skip, skip --satisfied, split, fix, abort, approve, reject TEXT, edit, raise [AMOUNT].
+    To a question: the number of an option, or any text. To anything else, what the inbox offers, as the
+    command of that name takes it: retry, skip, skip --satisfied, split, fix, abort, approve, reject TEXT,
+    edit, raise [AMOUNT]. To any unit: `grant FILE …` to let it change test files that the plan does not
+    give it.
     """
     run, _, unit = item.partition("/")
     directory = named_run(run)
@@ -44,6 +45,7 @@ def command(ctx: click.Context, *, item: str, words: tuple[str, ...]) -> None:
     if name is not None and asking is not None and not _is_choice(words, asking[1]):
         attempt, question = asking
         answer = replace(_answer(name, question, words), attempt=attempt)
+        check_grant(directory, name, answer.granted)
         carry_wish(directory, answer, said=f"{directory.run}/{unit} is answered")
         return
     verb, *arguments = _as_command(_found(directory, name), words)
@@ -108,6 +110,9 @@ def _as_command(item: Item, words: tuple[str, ...]) -> list[str]:
         raised = next((each for each in offered if each[0] == "resume" and len(each) > 2), None)  # noqa: PLR2004 - with an option
         if raised is not None:
             return [*raised[:-1], *(words[1:] or raised[-1:])]
+    elif words[0] == _GRANT and item.unit is not None and "retry" in {each[0] for each in offered}:
+        options = (word for file in granted_files(words[1:]) for word in ("--grant", file))
+        return ["retry", item.run, item.unit, *options]
     elif words[0] in {each[0] for each in offered}:
         unit = (item.unit,) if item.unit is not None and words[0] in _OF_UNIT else ()
         group = ("plan",) if words[0] in _OF_PLAN else ()

@@ -2,6 +2,7 @@
 
 import click
 
+from amelia.app.people import check_grant
 from amelia.model.events import UnitReset
 from amelia.model.plan import UnitId
 from amelia.show.cli.naming import granted_files, named_run
@@ -16,5 +17,7 @@ from amelia.show.cli.wishes import carry_wish
 def command(*, run: str, unit: str, note: str, granted: tuple[str, ...]) -> None:
     """Let UNIT of RUN, which waits for a person, try again with all its attempts."""
     directory = named_run(run)
-    wish = UnitReset(UnitId(unit), note, granted=granted_files(granted) if granted else ())
-    carry_wish(directory, wish, said=f"{unit} is to try again")
+    files = granted_files(granted) if granted else ()
+    check_grant(directory, UnitId(unit), files)
+    more = f", and may change {', '.join(files)}" if files else ""
+    carry_wish(directory, UnitReset(UnitId(unit), note, granted=files), said=f"{unit} is to try again{more}")

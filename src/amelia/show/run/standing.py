@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from amelia.app.splitting import has_seam
+from amelia.judge.globs import covered
 from amelia.model.agents import Allowance, Spent
 from amelia.model.delivery import DeliveryRefused, FinishChosen
 from amelia.model.outcome import Reason, Result
@@ -89,12 +90,22 @@ def _ways(run: RunState, unit: UnitId, state: Parked) -> tuple[Exit, ...]:
     return (
         *(_answers(run, unit, state.asking.question) if state.asking is not None else ()),
         _exit(run, "retry", unit, effect=again),
+        *_grants(run, unit, state),
         _exit(run, "fix", unit, effect="do it by hand"),
         *((split,) if has_seam(run, unit) else ()),
         _exit(run, "skip", unit, effect="leave it out; what needs it waits"),
         _exit(run, "skip", unit, "--satisfied", effect="leave it out, and go on with what needs it"),
         _exit(run, "log", unit, effect="see what happened in full"),
     )
+
+
+def _grants(run: RunState, unit: UnitId, state: Parked) -> Iterator[Exit]:
+    """Yields how a person lets a unit change the tests that it was given up for."""
+    files = [file for file in state.track.to_grant if not covered(file, run.granted.get(unit, ()))]
+    if files:
+        options = (word for file in files for word in ("--grant", file))
+        named = printable(", ".join(files))
+        yield _exit(run, "retry", unit, *options, effect=f"try again, and let it change {named}")
 
 
 def _answers(run: RunState, unit: UnitId, question: Question) -> Iterator[Exit]:
