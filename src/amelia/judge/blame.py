@@ -9,7 +9,8 @@ Pure. The rules:
   design. A file whose tests the unit changed may turn red as well: they asked for less before.
 - A module that cannot be imported is red; one that fails for another reason is broken.
 - A test the unit was to make pass must have passed. Skipped and missing are not passed.
-- A unit without a test task may not make tests vanish or skip. One with a test task may, and it is noted. A
+- A unit without a test task may not make tests vanish or skip, but for tests that it changed and that have a
+  result as they were: then that decides (`licence`). One with a test task may, and it is noted. A
   unit whose tasks have no type may be about anything: a test may vanish, but not be skipped.
 """
 

@@ -258,7 +258,10 @@ def _as_it_was(trusted: Outcomes, was: TestResult) -> TestResult | None:
 def _ruled(trial: Trial, was: TestResult, found: TestResult | None) -> Iterator[Problem | Evidence]:
     """Decides about a test that fails as it was, and not as the unit left it."""
     blamed = _blamed(trial.touched, was.file)
-    may_change = not trial.demands.declared or all(_is_licensed(trial, path) for path in blamed)
+    # Who declares a new test declares no test that was there. The tests as a whole may need the new ones.
+    is_new = was.id != THE_COMMAND and not set(trial.touched.new_tests).isdisjoint(blamed)
+    is_licensed = not is_new and all(_is_licensed(trial, path) for path in blamed)
+    may_change = not trial.demands.declared or is_licensed
     if may_change and not trial.is_frozen:
         # The tests as a whole have no name to rule on.
         yield from (

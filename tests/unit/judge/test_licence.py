@@ -242,3 +242,58 @@ def test_who_declares_a_source_does_not_declare_the_tests_inside() -> None:
 def test_tests_that_cannot_be_told_from_their_source_are_ruled_on() -> None:
     tried = trial(files=Touched(inside=("src/lib.rs",), unclear=("src/lib.rs",)), was=PASSED)
     assert Evidence("src/lib.rs", ("src/lib.rs",)) in verdicts(tried)
+
+
+def test_a_new_test_file_that_makes_others_pass_is_licensed_by_nothing() -> None:
+    declares = replace(IMPL, declared=("calc.py", "tests/test_new.py"))
+    assert codes(trial(declares, files=Touched(new_tests=("tests/test_new.py",)))) == [
+        ProblemCode.WEAKENED_TESTS
+    ]
+
+
+def test_a_declared_test_file_does_not_cover_for_support_that_is_not() -> None:
+    both = Touched(tests=(FILE,), others=("conftest.py",))
+    assert codes(trial(replace(IMPL, declared=(FILE,)), files=both)) == [ProblemCode.WEAKENED_TESTS]
+
+
+def test_tests_as_a_whole_are_ruled_on_by_the_files_that_were_changed() -> None:
+    whole, failed = results(PASSED, THE_COMMAND, None), results(FAILED, THE_COMMAND, None)
+    files = Touched(tests=("a.test.js",), others=("package.json",))
+    tried = replace(trial(Demands(types=(None,)), files=files), before=whole, now=whole, trusted=failed)
+    assert {each.test for each in verdicts(tried) if isinstance(each, Evidence)} == {
+        "a.test.js",
+        "package.json",
+    }
+
+
+def test_a_red_test_of_another_unit_may_not_be_bent() -> None:
+    later = replace(IMPL, open_red=(TEST,), declared=("calc.py", FILE))
+    assert codes(replace(trial(later), before=results(FAILED))) == [ProblemCode.WEAKENED_TESTS]
+    assert codes(replace(trial(later), before=results(FAILED), now=results(FAILED))) == []
+
+
+def test_tests_that_could_not_be_built_before_have_to_pass_as_they_were_written() -> None:
+    owed = replace(IMPL, required_green=(THE_COMMAND,))
+    before = results(FAILED, THE_COMMAND, None)
+    tried = replace(trial(owed), before=before, trusted=results(FAILED, "t", None))
+    assert codes(tried) == [ProblemCode.STILL_RED]
+    assert codes(replace(tried, trusted=results(PASSED, "t", None))) == []
+
+
+def test_without_anything_seen_before_every_test_as_it_was_counts() -> None:
+    assert codes(replace(trial(), before={})) == [ProblemCode.WEAKENED_TESTS]
+    assert codes(replace(trial(was=PASSED), before={})) == []
+
+
+def test_nothing_is_excused_that_a_test_needs_which_the_unit_owes() -> None:
+    found = without_mixed(MIXED, results(PASSED), results(PASSED), owed=("tests/test_new.py::test_new",))
+    assert found.touched.mixed == ("tsconfig.json",)
+
+
+def test_own_files_that_were_there_before_are_named() -> None:
+    demands = Demands(types=(TaskType.TEST,), own_tests=(FILE, "tests/test_new.py"))
+    found = sorted_out(change(FILE), change("tests/test_new.py", ChangeStatus.ADDED), demands=demands)
+    assert found.replaced == (FILE,)
+    (note,) = verdicts(Trial(demands=demands, judges=JudgeTree(touched=found), before={}, now={}))
+    assert isinstance(note, Note)
+    assert note.file == FILE
